@@ -71,6 +71,9 @@ class RunFolder {
   bool resumes_ = false;
 };
 
+/// Reads a config.json as RunFolder::read_config() does, or another file of settings.
+Record read_config_file(const std::filesystem::path& file);
+
 /// The lock of the one process that may train in a folder, which must be there. Throws UsageError
 /// naming the process that has it.
 FileLock lock_run(const std::filesystem::path& folder);

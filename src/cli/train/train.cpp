@@ -38,6 +38,12 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
+struct TrainCommandOptions {
+  TrainOptions settings;
+  std::string out;
+  bool resume = false, force = false, accept_changes = false, print_config = false;
+};
+
 /// The task in words: "Written dates -> ISO dates".
 std::string title_of(const std::string& task) {
   std::string words = task;
@@ -102,6 +108,32 @@ std::vector<std::pair<const char*, std::filesystem::path*>> files_of(TrainingSet
   return {{"data", &run.data.data},
           {"validation_data", &run.table.validation},
           {"test_data", &run.table.test}};
+}
+
+/// Throws UsageError if --out is to be replaced and has something in it that the run reads.
+void require_inputs_elsewhere(const TrainCommandOptions& options, const RunSettings& settings) {
+  if (!options.force || !std::filesystem::is_directory(options.out)) return;
+  std::vector<std::filesystem::path> inputs = settings.training.data_files();
+  for (const std::string& other : {settings.branch.from, settings.branch.branch}) {
+    if (!other.empty()) inputs.push_back(folder_of(other));
+  }
+  const std::filesystem::path out = std::filesystem::canonical(options.out);
+  for (const std::filesystem::path& input : inputs) {
+    const std::filesystem::path real = std::filesystem::weakly_canonical(input);
+    const auto [end, inside] = std::mismatch(out.begin(), out.end(), real.begin(), real.end());
+    require(end != out.end(),
+            fmt::format("--out {}: has {}, which this run reads; choose another folder, or none",
+                        options.out, input.string()));
+  }
+}
+
+/// The path of data that another run keeps for itself, after they were copied into this one's
+/// folder; any other path as it is.
+std::filesystem::path own_data(const std::filesystem::path& data, const RunFolder& folder) {
+  if (!std::filesystem::exists(data.parent_path() / "config.json")) return data;
+  const auto kept = RunFolder(data.parent_path(), IfExists::resume).kept_data();
+  if (std::find(kept.begin(), kept.end(), data) == kept.end()) return data;
+  return folder.keep_data(read_file(data), data.extension().string());
 }
 
 /// Writes where the data are now into config.json.
@@ -180,12 +212,6 @@ int train_in(RunFolder folder, const RunSettings& settings, Task task,
   return 0;
 }
 
-struct TrainCommandOptions {
-  TrainOptions settings;
-  std::string out;
-  bool resume = false, force = false, accept_changes = false, print_config = false;
-};
-
 int train(TrainCommandOptions& options) {
   if (options.resume && options.force) throw UsageError("--resume and --force cannot be combined");
   if (options.resume) {
@@ -214,6 +240,9 @@ int train(TrainCommandOptions& options) {
         *path = std::filesystem::absolute(*moved);
       }
       if (path->empty() || std::filesystem::exists(*path)) continue;
+      if (options.settings.path(name)) {
+        throw FileError(fmt::format("{}: does not exist", path->string()));
+      }
       std::string option = name;
       std::replace(option.begin(), option.end(), '_', '-');
       throw FileError(
@@ -221,6 +250,9 @@ int train(TrainCommandOptions& options) {
                       path->string(), option));
     }
     const std::string file = folder.config().string();
+    if (folder.resumes() && !options.accept_changes) {
+      require_its_data(TensorFile::read(folder.checkpoint()), settings.training.data_files());
+    }
     try {
       return train_in(std::move(folder), settings, settings.training.make_task(),
                       options.accept_changes ? Changes::accept : Changes::refuse);
@@ -256,8 +288,9 @@ int train(TrainCommandOptions& options) {
     fmt::print("{}\n", settings.to_record().dump(2));
     return 0;
   }
+  require_inputs_elsewhere(options, settings);
   auto [folder, lock] = new_run(options.out, run.task, options.force);
-  if (input) run.data.data = input->keep_in(folder);
+  run.data.data = input ? input->keep_in(folder) : own_data(run.data.data, folder);
   folder.write_config(settings.to_record());
   fmt::print("{}\n", shown(folder.path().string()));
   return train_in(std::move(folder), settings, std::move(task));

@@ -155,17 +155,17 @@ std::string TrainOptions::recipes() {
   return text;
 }
 
-std::optional<RunSettings> TrainOptions::base() const {
-  if (given_.contains("from")) {
-    require(config_.empty(),
-            "--from and --config cannot be combined: a run that begins with "
+std::optional<RunSettings> TrainOptions::base(const GivenSettings& given) const {
+  const Record file = config_.empty() ? Record() : read_config_file(config_);
+  if (given.contains("from")) {
+    require(!is_config_of_run(file),
+            "--from and the config.json of a run cannot be combined: a run that begins with "
             "another one has its settings where nothing else is given");
-    const std::string task = has("task") ? given_.at("task").get<std::string>() : "";
-    return settings_from(given_.at("from").get<std::string>(),
-                         usual_settings(task.empty() ? TrainingSettings().task : task));
+    const auto task = given.find("task");
+    return settings_from(given.at("from").get<std::string>(),
+                         usual_settings(task == given.end() ? TrainingSettings().task
+                                                            : task->second.get<std::string>()));
   }
-  if (config_.empty()) return std::nullopt;
-  const Record file = parse_json(read_file(config_), config_);
   if (!is_config_of_run(file)) return std::nullopt;
   return RunSettings::from_record(file, config_);
 }
@@ -173,7 +173,7 @@ std::optional<RunSettings> TrainOptions::base() const {
 GivenSettings TrainOptions::all_given() const {
   GivenSettings all = given_;
   if (config_.empty()) return all;
-  const Record file = parse_json(read_file(config_), config_);
+  const Record file = read_config_file(config_);
   if (!file.is_object()) throw FileError(config_ + ": must be an object of settings");
   if (is_config_of_run(file)) return all;
   GivenSettings in_file;
@@ -192,14 +192,19 @@ RunSettings TrainOptions::settings() const {
   if (const auto metric = given.find("metric"); metric != given.end()) {
     require_metric(metric->second.get<std::string>());
   }
-  RunSettings settings = settings_of(given, option_text, base());
-  if (!given_.contains("from")) return settings;
+  RunSettings settings = settings_of(given, option_text, base(given));
+  if (!given.contains("from")) return settings;
   for (const auto& [name, value] : given) {
-    require(
-        find_setting(name)->group != SettingGroup::model || name == "dropout",
-        fmt::format("{} cannot be given with --from: the model has its sizes", option_text(name)));
+    const bool of_vocabulary =
+        name == "symbols" || name == "target_symbols" || name == "least_count" || name == "init";
+    const bool of_sizes = find_setting(name)->group == SettingGroup::model && name != "dropout";
+    require(!of_vocabulary && !of_sizes,
+            fmt::format("{} cannot be given with --from: the model has its {}", option_text(name),
+                        name == "init" ? "weights"
+                        : of_sizes     ? "sizes"
+                                       : "vocabulary"));
   }
-  fit_to_beginning(settings, has("moments"));
+  fit_to_beginning(settings, given.contains("moments"));
   return settings;
 }
 

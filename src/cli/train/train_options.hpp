@@ -39,7 +39,7 @@ class TrainOptions {
  private:
   CLI::Option* add(CLI::App& app, const Setting& setting);
   /// The settings of the file, if it is the config.json of a run.
-  std::optional<RunSettings> base() const;
+  std::optional<RunSettings> base(const GivenSettings& given) const;
   /// The values of the options, and those of the file that no option sets, if it has values.
   GivenSettings all_given() const;
 

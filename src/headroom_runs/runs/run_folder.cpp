@@ -61,6 +61,12 @@ std::string text_in(const fs::path& file) {
   }
 }
 
+/// Whether a file is one that RunFolder::keep_data() wrote and nobody changed.
+bool is_kept_data(const fs::path& file) {
+  return file.filename().string().starts_with("data-") &&
+         file.filename() == data_name(text_in(file), file.extension().string());
+}
+
 /// The JSON of a file; null if it has none.
 Record json_in(const fs::path& file) {
   try {
@@ -251,15 +257,15 @@ void RunFolder::write_config(const Record& config) const {
   write_file(this->config(), config.dump(2) + "\n");
 }
 
-Record RunFolder::read_config() const {
-  Record config = parse_json(read_file(this->config()), this->config().string());
+Record RunFolder::read_config() const { return read_config_file(config()); }
+
+Record read_config_file(const fs::path& file) {
+  Record config = parse_json(read_file(file), file.string());
   const Record::json_pointer place("/task/data");
   if (!config.is_object() || !config.contains(place) || !config[place].is_string()) return config;
-  const fs::path here = path_ / fs::path(config[place].get<std::string>()).filename();
-  const std::vector<fs::path> kept = kept_data();
-  if (std::find(kept.begin(), kept.end(), here) != kept.end()) {
-    config[place] = fs::absolute(here).string();
-  }
+  const fs::path name = fs::path(config[place].get<std::string>()).filename();
+  const fs::path here = file.parent_path() / name;
+  if (is_kept_data(here)) config[place] = fs::absolute(here).string();
   return config;
 }
 
@@ -272,11 +278,7 @@ fs::path RunFolder::keep_data(const std::string& text, const std::string& ending
 std::vector<fs::path> RunFolder::kept_data() const {
   std::vector<fs::path> kept;
   for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
-    const fs::path& file = entry.path();
-    if (!file.filename().string().starts_with("data-")) continue;
-    if (file.filename() == data_name(text_in(file), file.extension().string())) {
-      kept.push_back(file);
-    }
+    if (is_kept_data(entry.path())) kept.push_back(entry.path());
   }
   return kept;
 }
