@@ -278,8 +278,8 @@ void TrainingRun::evaluate(StepReport& report) {
   if (!report.settled) return;
   const double value = json_number(measured, learner_->measure(), "Learner::evaluate()");
   if (best_.improves(value, report.step) && folder_) {
-    Manifest manifest = manifest_;
-    manifest.log = {};  // no run is resumed from this checkpoint
+    // No run is resumed from this checkpoint; its data are compared before it is measured.
+    const Manifest manifest{.data = manifest_.data, .settings = Record::object()};
     checkpoint_.save(folder_->best(), json_of(manifest), "optimizer");
   }
 }
