@@ -284,7 +284,9 @@ TEST_CASE("what is wrong with a table is one line with an exit code and a remedy
        4,
        "no column is called \"reply\"; the first line has \"question\", \"answer\" (see "
        "--columns)"},
-      {{"--task", "pairs", "--data", "three.tsv", "--columns", "1"}, 2, "two names or numbers"},
+      {{"--task", "pairs", "--data", "three.tsv", "--columns", "1"},
+       2,
+       "two different names or numbers"},
       {{"--task", "pairs", "--data", "three.tsv", "--split", "90:10"}, 2, "--split 90:10 must be"},
       {{"--task", "pairs", "--data", "three.tsv", "--longest", "0"}, 2, "--longest"},
       {{"--task", "dates", "--symbols", "words"}, 2, "--symbols needs --task pairs or labels"},
