@@ -37,15 +37,19 @@ Table measures_table(const Scores& scores, EvaluationRecord& record) {
 
 Table length_table(const Scores& scores) {
   const Rule& rule = scores.rules.front();
+  const Rule& loss = *std::find_if(scores.rules.begin(), scores.rules.end(),
+                                   [](const Rule& one) { return one.key == "loss"; });
+  const bool both = &rule != &loss;  // a text is measured by its loss alone
   Table table{.title = "By length of the input, in tokens",
-              .columns = {"length", "examples", unit_of(rule), "loss"}};
+              .columns = {"length", "examples", unit_of(rule)}};
+  if (both) table.columns.push_back(unit_of(loss));
   for (const std::vector<std::size_t>& group : by_length(scores)) {
     const Index from = scores.examples[group.front()].length,
                 to = scores.examples[group.back()].length;
-    double loss = 0;
-    for (const std::size_t i : group) loss += scores.examples[i].loss / double(group.size());
-    table.rows.push_back({from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to),
-                          std::ssize(group), shown_as(rule, measured(scores, rule, group)), loss});
+    std::vector<Value> row{from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to),
+                           std::ssize(group), shown_as(rule, measured(scores, rule, group))};
+    if (both) row.push_back(measured(scores, loss, group).value);
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
