@@ -31,6 +31,7 @@ class Headroom(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
+        toolchain.cache_variables["CMAKE_UNITY_BUILD"] = True
         for part in ("PROGRAMS", "TESTS", "COURSE", "EXAMPLES"):
             toolchain.cache_variables[f"HEADROOM_{part}"] = False
         toolchain.generate()

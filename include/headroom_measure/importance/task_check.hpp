@@ -28,8 +28,7 @@ struct TaskCheck {
   std::string text() const;
   /// "The model has not learned the task: its accuracy of 51.4 % is not clearly better than the
   /// 50.3 % of the best constant answer (1,000 test examples)"; "may not have learned" if it is
-  /// better on fewer than 30 examples. Empty if it has learned it. `name` is the model in
-  /// words.
+  /// better on fewer than 30 examples. Empty if it has learned it. `name` is the model in words.
   std::string warning(const std::string& name = "The model") const;
 };
 
@@ -41,8 +40,8 @@ struct TaskCheck {
 ///   class of these examples.
 /// * An encoder-decoder is compared by exact match with the most frequent answer. Its answer is
 ///   right if every token of the first accepted answer is the most likely one after those before
-///   it: greedy decoding then writes this answer, which has no unknown
-///   token. A model that ignores its input has one answer for all, however small its loss is.
+///   it, and none is unknown: greedy decoding then writes this answer. A model that ignores its
+///   input has one answer for all, however small its loss is.
 /// * Any other model, such as one of a text, is compared by the loss of an example with the
 ///   distribution that gives every token its share of these examples' labels: no constant
 ///   prediction has a smaller loss on them. This is a weak test: a model that sees only the last
