@@ -250,9 +250,6 @@ int train(TrainCommandOptions& options) {
                       path->string(), option));
     }
     const std::string file = folder.config().string();
-    if (folder.resumes() && !options.accept_changes) {
-      require_its_data(TensorFile::read(folder.checkpoint()), settings.training.data_files());
-    }
     try {
       return train_in(std::move(folder), settings, settings.training.make_task(),
                       options.accept_changes ? Changes::accept : Changes::refuse);
