@@ -93,7 +93,7 @@ TEST_CASE("a page is not written over a file of a run") {
     const Finished refused =
         shell(std::string("headroom report --model run --force --out run/") + file, folder);
     CHECK(refused.code == 2);
-    CHECK_THAT(refused.err, Contains("is not a page; choose another path"));
+    CHECK_THAT(refused.err, Contains("is not a page; choose a path"));
   }
   CHECK(contents(folder / "run") == before);
   CHECK(shell("headroom report --model run --force --out run/report.html", folder).code == 0);

@@ -98,8 +98,9 @@ def check_missing(learner):
         expect(graded[name].get("message", "").startswith("your file does not define"),
                f"grade: {graded[name]}")
     checked = json.loads(learner.learn("check", "06/1", "--json").stdout)
-    expect(checked["passed"] is False and checked["message"] == graded["06/1"]["message"]
-           .split(": ", 1)[-1], f"check --json: {checked}")
+    expect(checked["passed"] is False
+           and checked["message"].startswith("your file does not define"),
+           f"check --json: {checked}")
 
 
 def check_crashes(learner):

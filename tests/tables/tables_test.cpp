@@ -104,7 +104,8 @@ TEST_CASE("A bad table is named with its line and the rule", "[tables]") {
     CHECK_THROWS_WITH(cells_of(folder.file(bad.name, bad.text), bad.columns), Contains(bad.says));
   }
   CHECK(cells_of(folder / "one.tsv", "", true) == "a|b");
-  CHECK_THROWS_WITH(cells_of(folder / "one.tsv", "source"), Contains("two names or numbers"));
+  CHECK_THROWS_WITH(cells_of(folder / "one.tsv", "source"),
+                    Contains("two different names or numbers"));
   CHECK_THROWS_AS(cells_of(folder / "nowhere.tsv"), FileError);
 }
 

@@ -226,7 +226,7 @@ TEST_CASE("a text's place before its first batch is refused") {
                     Catch::Contains("\"data.step\": -1 is negative"));
 }
 
-TEST_CASE("characters are judged by exact matches, phonemes by error rate, text by its loss") {
+TEST_CASE("characters are judged by exact matches, words by error rate, text by its loss") {
   using Better = BestSoFar::Better;
   struct Case {
     Task task;
@@ -235,7 +235,7 @@ TEST_CASE("characters are judged by exact matches, phonemes by error rate, text 
   };
   const std::vector<Case> cases{
       {small_pairs(), "exact_match", Better::higher},
-      {make_spelling_task({.train = 20, .validation = 10, .test = 7}), "per", Better::lower},
+      {make_spelling_task({.train = 20, .validation = 10, .test = 7}), "wer", Better::lower},
       {small_brackets(), "accuracy", Better::higher},
       {small_corpus(), "validation_loss", Better::lower}};
   for (const Case& c : cases) {

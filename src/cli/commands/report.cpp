@@ -13,7 +13,6 @@
 #include "headroom/base/require.hpp"
 #include "headroom/base/terminal.hpp"
 #include "headroom/base/text.hpp"
-#include "headroom/io/atomic_file.hpp"
 #include "headroom_lab/report/lab.hpp"
 
 namespace headroom {
@@ -30,8 +29,8 @@ int rewrite(const ReportOptions& options) {
   const std::filesystem::path folder = run_folder(options.model);
   if (!options.out.empty() && !options.force) require_free_file(options.out);
   if (!options.out.empty() && std::filesystem::exists(options.out)) {
-    require(read_file(options.out).starts_with("<!doctype html>"),
-            fmt::format("--out {}: is not a page; choose another path", options.out));
+    require(std::filesystem::path(options.out).extension() == ".html",
+            fmt::format("--out {}: is not a page; choose a path that ends in .html", options.out));
   }
   const Record records = read_records(folder);
   const bool laboratory = is_lab_run(records);
