@@ -67,8 +67,11 @@ std::vector<Written> greedy(Writer& writer, const DecodingLimits& limits) {
     for (std::size_t row = 0; row < live.size(); ++row) {
       const std::span<const Real> scores = row_of(logits, row);
       //! solution
-      const auto best = std::max_element(scores.begin(), scores.end());
-      const auto id = static_cast<std::int32_t>(best - scores.begin());
+      std::vector<Real> allowed(scores.begin(), scores.end());
+      constexpr Real never = -std::numeric_limits<Real>::infinity();
+      if (limits.never >= 0) allowed[std::size_t(limits.never)] = never;
+      const auto best = std::max_element(allowed.begin(), allowed.end());
+      const auto id = static_cast<std::int32_t>(best - allowed.begin());
       //! skeleton
       // const std::int32_t id = chapter::todo("the token with the largest score");
       //! mistake last_of_equals: of two tokens with the same score, the higher id was taken

@@ -15,7 +15,8 @@
 //   log_probability        sum of log p of the tokens, including the end token, where
 //                          log p(id) = scores[id] - log_sum_exp(scores)
 //   finished               whether the end token was written
-// Of tokens with equal scores, the lowest id is taken. A sequence that is finished leaves the
+// Of tokens with equal scores, the lowest id is taken. The token limits.never, the unknown one, is
+// not taken; -1 means that there is none, as in the checks. A sequence that is finished leaves the
 // writer. The skeleton has the loop, which ends when no sequence is left or the limit is reached.
 #pragma once
 
