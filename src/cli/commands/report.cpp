@@ -28,7 +28,7 @@ struct ReportOptions {
 int rewrite(const ReportOptions& options) {
   const std::filesystem::path folder = run_folder(options.model);
   if (!options.out.empty() && !options.force) require_free_file(options.out);
-  if (!options.out.empty() && std::filesystem::exists(options.out)) {
+  if (std::filesystem::is_regular_file(options.out)) {
     require(std::filesystem::path(options.out).extension() == ".html",
             fmt::format("--out {}: is not a page; choose a path that ends in .html", options.out));
   }
