@@ -26,23 +26,28 @@ std::map<std::string, std::string> contents(const fs::path& path) {
   return all;
 }
 
-void write_nouns(const TemporaryFolder& folder) {
+/// Trains a small run in the folder "run", on the file nouns.tsv or, with `data` "-", on the same
+/// from standard input.
+void train_run(const TemporaryFolder& folder, const std::string& data = "nouns.tsv") {
   std::string text;
   for (const char* word : {"cat", "dog", "bird", "cow", "hen", "pig", "goat", "duck", "lamb"}) {
     text += std::string(word) + "\t" + word + "s\n";
   }
   folder.file("nouns.tsv", text);
+  const Finished trained = shell(
+      "cat nouns.tsv | headroom train --task pairs --split 50:40:10 "
+      "--out run --data " +
+          data + sizes,
+      folder);
+  INFO(trained.err);
+  REQUIRE(trained.code == 0);
 }
 
 }  // namespace
 
 TEST_CASE("--force does not remove what the new run reads") {
   const TemporaryFolder folder;
-  write_nouns(folder);
-  REQUIRE(shell("cat nouns.tsv | headroom train --task pairs --split 50:40:10 --data - --out run" +
-                    std::string(sizes),
-                folder)
-              .code == 0);
+  train_run(folder, "-");
   const std::string kept = json::parse(content(folder / "run/config.json"))["task"]["data"];
   fs::create_directory_symlink(folder / "run", folder / "link");
   const auto before = contents(folder / "run");
@@ -65,13 +70,8 @@ TEST_CASE("--force does not remove what the new run reads") {
 
 TEST_CASE("a run that begins with another one keeps a copy of its data from standard input") {
   const TemporaryFolder folder;
-  write_nouns(folder);
-  REQUIRE(
-      shell("cat nouns.tsv | headroom train --task pairs --split 50:40:10 --data - --out first" +
-                std::string(sizes),
-            folder)
-          .code == 0);
-  fs::rename(folder / "first", folder / "moved");
+  train_run(folder, "-");
+  fs::rename(folder / "run", folder / "moved");
   REQUIRE(shell("headroom train --from moved --steps 3 --out from", folder).code == 0);
   const Finished again = shell("headroom train --config moved/config.json --out again", folder);
   INFO(again.err);
@@ -83,11 +83,7 @@ TEST_CASE("a run that begins with another one keeps a copy of its data from stan
 
 TEST_CASE("a page is not written over a file of a run") {
   const TemporaryFolder folder;
-  write_nouns(folder);
-  REQUIRE(shell("headroom train --task pairs --split 50:40:10 --data nouns.tsv --out run" +
-                    std::string(sizes),
-                folder)
-              .code == 0);
+  train_run(folder);
   const auto before = contents(folder / "run");
   for (const char* file : {"config.json", "best.safetensors", "metrics.jsonl"}) {
     const Finished refused =
@@ -101,11 +97,7 @@ TEST_CASE("a page is not written over a file of a run") {
 
 TEST_CASE("what a model that another run begins with has already cannot be given") {
   const TemporaryFolder folder;
-  write_nouns(folder);
-  REQUIRE(shell("headroom train --task pairs --split 50:40:10 --data nouns.tsv --out run" +
-                    std::string(sizes),
-                folder)
-              .code == 0);
+  train_run(folder);
   for (const char* words :
        {"--symbols words", "--target-symbols bytes", "--least-count 2", "--init 3", "--width 32"}) {
     const Finished refused =
