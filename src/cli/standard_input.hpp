@@ -25,7 +25,8 @@ class StandardInput {
   StandardInput& operator=(const StandardInput&) = delete;
 
   const std::filesystem::path& file() const { return file_; }
-  /// What `make` makes of the file. Its DataError and FileError name standard input instead of it.
+  /// Calls `make`, which reads the file, and returns its task. Throws its DataError and FileError
+  /// with "standard input" in place of the file's path.
   Task task(const std::function<Task()>& make) const;
   /// Copies the file into the folder of a run (see RunFolder::keep_data()); returns the copy's
   /// path.

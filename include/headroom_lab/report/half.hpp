@@ -62,7 +62,7 @@ std::string half_page(const HalfRecord& record);
 struct HalfAnswer {
   std::string date{};
   Index recovery = 0;
-  /// What the answer did to one trained model.
+  /// The measurements of one trained model without the heads of the answer.
   struct Model {
     Index seed = 0;
     std::string removed{};

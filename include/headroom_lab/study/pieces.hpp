@@ -60,7 +60,7 @@ std::string pieces_text(const std::vector<StudyPiece>& pieces);
 
 /// The state of a study, of all copies that work on it.
 struct StudyStatus {
-  /// What one machine did.
+  /// The pieces that one machine has done: how many, when the last one ended, and how fast.
   struct Machine {
     std::string name;            // in the network
     Index done = 0;              // pieces

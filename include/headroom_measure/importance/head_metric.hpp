@@ -36,7 +36,7 @@ struct MetricNeeds {
   bool parameter_gradients = false;
   bool logit_gradients = false;
 
-  /// What either of the two needs.
+  /// Adds the needs of another metric, so that one pass collects the evidence of both.
   MetricNeeds& operator|=(const MetricNeeds& other);
   bool loss_gradients() const {
     return gate_gradients || token_gate_gradients || parameter_gradients;

@@ -14,7 +14,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What a line of progress says.
+/// Length, title and form of the progress line of a run.
 struct ProgressOptions {
   Index steps = 0;         // of the whole run
   std::string title = {};  // comes first: "Learning"
