@@ -149,7 +149,7 @@ RunFolder saved(Learner& learner, const std::filesystem::path& source, const Cho
                    {"seed", options.cut.seed},
                    {"budget", json_of(options.cut.budget)},
                    {"compensation", options.compensate}};
-  if (options.budget_ms) config["cut"]["budget_ms"] = *options.budget_ms;
+  if (!options.budget_ms.empty()) config["cut"]["budget_ms"] = options.budget_ms;
   folder.write_config(config);
   Checkpoint checkpoint;
   checkpoint.about = learner.about();
@@ -161,7 +161,7 @@ RunFolder saved(Learner& learner, const std::filesystem::path& source, const Cho
 
 int prune_model(PruneCommandOptions options) {
   require(int(!options.keep.empty()) + int(!options.increase.empty()) +
-                  int(options.budget_ms.has_value()) ==
+                  int(!options.budget_ms.empty()) ==
               1,
           "give one of --keep K, --keep auto, --max-loss-increase X and --budget-ms X");
   options.cut.budget.over = from_name<BudgetOver>("--budget", options.budget);
@@ -242,7 +242,7 @@ int prune_model(PruneCommandOptions options) {
       "the test loss by {}",
       selection_rise, rise.interval ? rise.interval->text() : fmt::format("{:.3g}", rise.mean));
   if (!options.increase.empty() && check.learned) {
-    const double limit = limit_from(options.increase, mean_of(before.selection));
+    const double limit = loss_limit_from(options.increase, mean_of(before.selection));
     verdict +=
         rise.mean <= limit
             ? fmt::format(", within the limit of {:.4g}", limit)
@@ -274,7 +274,8 @@ Command add_prune(CLI::App& program) {
          "--budget-ms", options->budget_ms,
          fmt::format("in place of --keep: remove the heads with the lowest importance per "
                      "millisecond, until a forward pass over {} selection examples takes at most X "
-                     "ms; the choice by importance alone is measured beside it",
+                     "ms (4.5) or percent of the time with all heads (80%); the choice by "
+                     "importance alone is measured beside it",
                      timed_examples))
       ->type_name("X");
   std::vector<std::string> choosers;

@@ -26,6 +26,16 @@ std::optional<Number> number_from(std::string_view text) {
   return number;
 }
 
+/// Reads a limit, as it is or as a percentage of `whole`. Returns nothing if the text is no such
+/// number, or is below 0.
+std::optional<double> limit_from(std::string_view text, double whole) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.remove_suffix(1);
+  const std::optional<double> number = number_from<double>(text);
+  if (!number || !std::isfinite(*number) || *number < 0) return std::nullopt;
+  return percent ? *number / 100 * whole : *number;
+}
+
 Choice choice_that_keeps(ModelCut& cut, Index alive, const PruneCommandOptions& options) {
   const Index least = alive - cut.most();
   const std::string bounds = fmt::format(
@@ -59,7 +69,7 @@ Choice choice_that_keeps(ModelCut& cut, Index alive, const PruneCommandOptions& 
 
 Choice choice_within(ModelCut& cut, const PruneCommandOptions& options) {
   const double whole = mean_of(cut.losses(ExampleSet::selection, {}));
-  const double limit = limit_from(options.increase, whole);
+  const double limit = loss_limit_from(options.increase, whole);
   Choice choice{cut.most_within(limit), fmt::format("--max-loss-increase {}", options.increase)};
   if (options.increase.ends_with('%')) choice.why += fmt::format(" = {:.4g} nats", limit);
   if (!choice.removed.empty()) return choice;
@@ -75,17 +85,26 @@ Choice choice_within(ModelCut& cut, const PruneCommandOptions& options) {
 /// As many heads as bring the forward pass within --budget-ms, chosen by their importance per
 /// millisecond, and by their importance alone.
 Choice choice_in_time(Learner& learner, ModelCut& cut, const PruneCommandOptions& options) {
-  require(*options.budget_ms > 0,
-          fmt::format("--budget-ms {:g} is not above 0", *options.budget_ms));
+  const auto limit_of = [&](double whole) {
+    const std::optional<double> limit = limit_from(options.budget_ms, whole);
+    require(limit && *limit > 0,
+            fmt::format("--budget-ms {} is neither a number of milliseconds above 0, such as 4.5, "
+                        "nor a share of the time with all heads, such as 80%",
+                        options.budget_ms));
+    return *limit;
+  };
+  limit_of(1);  // refuses before it measures
   require(
       !cut.importance().empty(),
       fmt::format("--budget-ms needs the scores of a metric, and {} is a chooser of sets; choose "
                   "a metric",
                   options.cut.chooser));
-  Choice choice{.removed = {}, .why = fmt::format("--budget-ms {:g}", *options.budget_ms)};
+  Choice choice{.removed = {}, .why = fmt::format("--budget-ms {}", options.budget_ms)};
   const HeadTimes& times = choice.times.emplace(measure_head_times(learner, cut));
+  const double limit = limit_of(times.whole);
+  if (options.budget_ms.ends_with('%')) choice.why += fmt::format(" = {:.3g} ms", limit);
   const auto within = [&](const std::vector<HeadScore>& scores) {
-    return heads_to_remove(learner.model(), times, scores, options.cut.budget, *options.budget_ms);
+    return heads_to_remove(learner.model(), times, scores, options.cut.budget, limit);
   };
   choice.removed = within(per_millisecond(cut.importance(), times));
   choice.other = within(cut.importance());
@@ -95,18 +114,17 @@ Choice choice_in_time(Learner& learner, ModelCut& cut, const PruneCommandOptions
 
 }  // namespace
 
-double limit_from(const std::string& text, double loss) {
-  const bool percent = text.ends_with('%');
-  const auto number = number_from<double>(text.substr(0, text.size() - (percent ? 1 : 0)));
-  require(number && std::isfinite(*number) && *number >= 0,
+double loss_limit_from(const std::string& text, double loss) {
+  const std::optional<double> limit = limit_from(text, loss);
+  require(limit.has_value(),
           fmt::format("--max-loss-increase {} is neither a number of nats per example, such as "
                       "0.05, nor a share of the loss, such as 5%",
                       text));
-  return percent ? *number / 100 * loss : *number;
+  return *limit;
 }
 
 Choice choice_of(Learner& learner, ModelCut& cut, const PruneCommandOptions& options) {
-  if (options.budget_ms) return choice_in_time(learner, cut, options);
+  if (!options.budget_ms.empty()) return choice_in_time(learner, cut, options);
   if (!options.increase.empty()) return choice_within(cut, options);
   return choice_that_keeps(cut, std::ssize(live_heads(learner.model())), options);
 }

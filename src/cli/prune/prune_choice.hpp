@@ -15,9 +15,8 @@ inline namespace HEADROOM_PRECISION {
 
 /// The options of the command; `budget` and `compensate` are names.
 struct PruneCommandOptions {
-  std::string model, out, keep, increase;
+  std::string model, out, keep, increase, budget_ms;
   std::string budget = name_of(BudgetOver::global), compensate = name_of(Compensation::none);
-  std::optional<double> budget_ms;
   CutOptions cut;
   bool force = false;
 };
@@ -32,7 +31,7 @@ struct Choice {
 };
 
 /// Reads a limit in nats per example, from nats ("0.05") or from a share of the loss ("5%").
-double limit_from(const std::string& text, double loss);
+double loss_limit_from(const std::string& text, double loss);
 
 /// Chooses by whichever of the options is given. Throws UsageError if it asks for too much.
 Choice choice_of(Learner& learner, ModelCut& cut, const PruneCommandOptions& options);

@@ -23,7 +23,7 @@ namespace {
 class GameMetric : public HeadMetric {
  public:
   using Play = std::vector<double> (*)(HeadGame& game, std::uint64_t seed);
-  explicit GameMetric(Play play) : play_(play) {}
+  explicit GameMetric(Play function) : play_(function) {}
   void begin(const MetricSubject& subject) override { seed_ = subject.seed; }
   bool plays() const override { return true; }
   void play(HeadGame& game) override { scores_ = play_(game, seed_); }
