@@ -8,4 +8,5 @@
 #include "headroom/data/metrics.hpp"
 #include "headroom/data/task.hpp"
 #include "headroom/data/text_lines.hpp"
+#include "headroom/data/tokenizer.hpp"
 #include "headroom/data/vocabulary.hpp"

@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "headroom/base/record.hpp"
+#include "headroom/data/tokenizer.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-/// A sequence of token ids.
-using Tokens = std::vector<std::int32_t>;
 
 /// How a text is split into tokens: code points of UTF-8, words between spaces, or bytes. The token
 /// of a byte from 128 is its number, such as "\xC3", so that every token is a text.
@@ -28,7 +26,7 @@ enum class Specials {
 };
 
 /// Maps tokens to ids and back. Special tokens are never found in a text, even if it spells them.
-class Vocabulary {
+class Vocabulary final : public Tokenizer {
  public:
   /// Throws UsageError when a token occurs twice.
   Vocabulary(TokenKind kind, Specials specials, std::vector<std::string> tokens);
@@ -36,9 +34,11 @@ class Vocabulary {
   static Vocabulary of_text(TokenKind kind, Specials specials, std::string_view text);
 
   /// Number of tokens, specials included.
-  Index size() const { return Index(tokens_.size()); }
+  Index size() const override { return Index(tokens_.size()); }
   TokenKind kind() const { return kind_; }
   Specials specials() const { return specials_; }
+  std::string kind_name() const override;
+  SpecialIds special_ids() const override;
 
   /// Throw UsageError when this vocabulary has no such token.
   std::int32_t pad() const;
@@ -55,12 +55,12 @@ class Vocabulary {
 
   /// Ids of the tokens of a text, <unk> for unknown ones. Throws DataError for an unknown token if
   /// there is no <unk>, and for malformed UTF-8.
-  Tokens encode(std::string_view text) const;
+  Tokens encode(std::string_view text) const override;
   /// The text up to <eos>, without other specials; bytes that are no UTF-8 become U+FFFD. Throws
   /// UsageError for an id outside the vocabulary.
-  std::string decode(std::span<const std::int32_t> ids) const;
+  std::string decode(std::span<const std::int32_t> ids) const override;
   /// Throws UsageError for an id outside the vocabulary.
-  const std::string& token(std::int32_t id) const;
+  const std::string& token(std::int32_t id) const override;
 
   /// For checkpoints. from_record() throws FileError, naming `origin`, for a malformed record.
   Record record() const;

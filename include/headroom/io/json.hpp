@@ -10,10 +10,16 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The most keys that an object has, unless more are expected: a vocabulary has one for each token.
+constexpr std::size_t usual_keys = 10'000;
+constexpr std::size_t keys_of_vocabulary = 1'000'000;
+
 /// Reads a JSON text. `origin` names it in errors: a file, or a file and an entry of it. Throws
-/// FileError for malformed JSON, a key that occurs twice in an object, more than 10,000 keys in an
-/// object and nesting deeper than 32.
-Record parse_json(std::string_view text, const std::string& origin);
+/// FileError for malformed JSON, a key that occurs twice in an object, more than `most_keys` keys
+/// in an object and nesting deeper than 32. Where more keys than usual are expected, those of all
+/// objects come in byte order.
+Record parse_json(std::string_view text, const std::string& origin,
+                  std::size_t most_keys = usual_keys);
 
 /// Typed access to the members of a record that parse_json() read. Throw FileError naming `origin`
 /// and `key` when the member is missing or of another kind: integers are integers (no 3.0) and fit

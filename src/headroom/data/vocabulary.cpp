@@ -70,6 +70,19 @@ Vocabulary Vocabulary::of_text(TokenKind kind, Specials specials, std::string_vi
   return Vocabulary(kind, specials, {different.begin(), different.end()});
 }
 
+std::string Vocabulary::kind_name() const { return name_of(kind_); }
+
+SpecialIds Vocabulary::special_ids() const {
+  SpecialIds ids;
+  if (specials_ != Specials::none) ids.begin = ids.end = bos();
+  if (specials_ == Specials::all) {
+    ids.pad = pad();
+    ids.unk = unk();
+    ids.end = eos();
+  }
+  return ids;
+}
+
 std::int32_t Vocabulary::special(const char* token, std::int32_t id) const {
   if (specials_ != Specials::all) {
     throw UsageError(fmt::format("vocabulary: it has no {}", token));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/require.hpp"
 #include "headroom/base/utf8.hpp"
 
 namespace headroom {
@@ -17,7 +18,6 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 constexpr std::size_t longest_text = 100'000'000;  // parsed, it takes ten times the memory
-constexpr std::size_t most_keys = 10'000;
 constexpr int deepest = 32;
 
 const Record& member(const Record& record, const char* key, const std::string& origin) {
@@ -33,23 +33,22 @@ const Record& member(const Record& record, const char* key, const std::string& o
                               printable(value.dump(-1, ' ', true))));
 }
 
-}  // namespace
-
-Record parse_json(std::string_view text, const std::string& origin) {
+template <class Json>
+Json parsed(std::string_view text, const std::string& origin, std::size_t most_keys) {
   if (text.size() > longest_text) {
     throw FileError(fmt::format("{}: JSON of {} bytes; at most {} are read", origin, text.size(),
                                 longest_text));
   }
-  using Event = Record::parse_event_t;
+  using Event = typename Json::parse_event_t;
   std::vector<std::set<std::string>> keys;  // of the objects that are open, outermost first
-  const auto watch = [&](int depth, Event event, Record& parsed) {
+  const auto watch = [&](int depth, Event event, Json& value) {
     if ((event == Event::object_start || event == Event::array_start) && depth >= deepest) {
       throw FileError(fmt::format("{}: JSON nests deeper than {}", origin, deepest));
     }
     if (event == Event::object_start) keys.emplace_back();
     if (event == Event::object_end) keys.pop_back();
     if (event == Event::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
+      const auto& key = value.template get_ref<const std::string&>();
       if (!keys.back().insert(key).second) {
         throw FileError(fmt::format("{}: JSON key \"{}\" occurs twice", origin, printable(key)));
       }
@@ -60,12 +59,22 @@ Record parse_json(std::string_view text, const std::string& origin) {
     return true;
   };
   try {
-    return Record::parse(text.begin(), text.end(), watch);
-  } catch (const Record::exception& error) {
+    return Json::parse(text.begin(), text.end(), watch);
+  } catch (const typename Json::exception& error) {
     const std::string_view words = error.what();  // "[json.exception.parse_error.101] ..."
     throw FileError(fmt::format("{}: malformed JSON: {}", origin,
                                 printable(words.substr(words.find(' ') + 1), 200)));
   }
+}
+
+}  // namespace
+
+Record parse_json(std::string_view text, const std::string& origin, std::size_t most_keys) {
+  if (most_keys <= usual_keys) return parsed<Record>(text, origin, most_keys);
+  require(most_keys <= keys_of_vocabulary,
+          fmt::format("parse_json: at most {} keys, not {}", keys_of_vocabulary, most_keys));
+  // A Record looks for each new key among all earlier ones, which takes quadratic time.
+  return Record(parsed<nlohmann::json>(text, origin, most_keys));
 }
 
 Index json_integer(const Record& record, const char* key, const std::string& origin) {

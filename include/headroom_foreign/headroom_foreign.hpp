@@ -1,0 +1,10 @@
+// Models and tokenizers that other programs have written (target headroom_foreign). For programs.
+#pragma once
+
+#include "headroom_foreign/tokenizers/added_tokens.hpp"
+#include "headroom_foreign/tokenizers/byte_bpe.hpp"
+#include "headroom_foreign/tokenizers/foreign_tokenizer.hpp"
+#include "headroom_foreign/tokenizers/open_tokenizer.hpp"
+#include "headroom_foreign/tokenizers/sentence_piece.hpp"
+#include "headroom_foreign/tokenizers/token_table.hpp"
+#include "headroom_foreign/tokenizers/word_piece.hpp"
