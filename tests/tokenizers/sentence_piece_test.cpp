@@ -1,2 +1,102 @@
-// To be written.
+// SentencePieceTokenizer: Marian's pieces and their ids.
+#include "headroom_foreign/tokenizers/sentence_piece.hpp"
+
+#include <protozero/pbf_writer.hpp>
+
+#include "headroom/base/error.hpp"
+#include "headroom_foreign/tokenizers/open_tokenizer.hpp"
 #include "support/catch.hpp"
+#include "tokenizers/small_vocabularies.hpp"
+
+using namespace headroom;
+using Catch::Contains;
+
+namespace {
+
+// A model of SentencePiece: its message ModelProto with the pieces and their scores.
+std::string model_of(const std::vector<std::pair<std::string, float>>& pieces) {
+  std::string model;
+  protozero::pbf_writer writer(model);
+  const auto add = [&](const std::string& text, float score, int type) {
+    protozero::pbf_writer piece(writer, 1);
+    piece.add_string(1, text);
+    piece.add_float(2, score);
+    piece.add_enum(3, type);
+  };
+  add("<unk>", 0, 2);
+  add("<s>", 0, 3);
+  add("</s>", 0, 3);
+  for (const auto& [text, score] : pieces) add(text, score, 1);
+  {
+    protozero::pbf_writer trainer(writer, 2);
+    trainer.add_enum(3, 1);  // unigram
+  }
+  protozero::pbf_writer normalizer(writer, 3);
+  normalizer.add_string(1, "identity");
+  return model;
+}
+
+const std::string space = "\u2581";
+
+void write_marian(const TemporaryFolder& folder) {
+  folder.file("source.spm", model_of({{space, -4}, {space + "the", -1}, {"c", -3}, {"at", -2}}));
+  folder.file("target.spm", model_of({{space + "die", -1}, {space, -3}, {"Katze", -2}}));
+  folder.file("vocab.json", ids_of({"</s>", "<unk>", space + "the", "c", "at", space + "die",
+                                    "Katze", space, ">>deu<<", "<pad>"})
+                                .dump());
+}
+
+}  // namespace
+
+#ifdef HEADROOM_HAS_SENTENCEPIECE
+
+TEST_CASE("texts of two languages become pieces of two models with ids of one table") {
+  const TemporaryFolder folder;
+  write_marian(folder);
+  const auto tokenizer = open_tokenizer(folder.path());
+  const auto& marian = dynamic_cast<const SentencePieceTokenizer&>(*tokenizer);
+  CHECK(marian.kind_name() == "SentencePiece");
+  CHECK(marian.encode("the cat") == Tokens{2, 7, 3, 4});
+  CHECK(marian.encode_target("die Katze") == Tokens{5, 7, 6});
+  CHECK(marian.encode("the x") == Tokens{2, 7, 1});
+  CHECK(marian.encode(">>deu<< the") == Tokens{8, 2});
+  CHECK(marian.encode(">>fra<< the") == Tokens{1, 2});
+  CHECK(marian.encode("the</s>") == Tokens{2, 1});  // no piece is </s>, so it is one that is unknown
+  CHECK(marian.encode_with_specials("the</s>") == Tokens{2, 0});
+  CHECK(marian.encode("").empty());
+  CHECK(marian.framed({2}) == Tokens{2, 0});
+  CHECK(marian.special_ids().pad == 9);
+  CHECK(marian.decode(Tokens{9, 5, 7, 6, 0}) == "die Katze");
+  CHECK_THROWS_AS(marian.encode_target("\xFF"), DataError);
+}
+
+TEST_CASE("broken files of Marian are refused") {
+  const TemporaryFolder folder;
+  write_marian(folder);
+  const auto refused = [&](const std::string& message) {
+    CHECK_THROWS_AS(open_tokenizer(folder.path()), FileError);
+    CHECK_THROWS_WITH(open_tokenizer(folder.path()), Contains(message));
+    write_marian(folder);
+  };
+  folder.file("source.spm", "not a model");
+  refused("source.spm: this is not a model of SentencePiece");
+  folder.file("target.spm", "");
+  refused("target.spm");
+  std::filesystem::remove(folder / "target.spm");
+  refused("target.spm");
+  folder.file("vocab.json", R"({"<unk>": 0})");
+  refused("vocab.json: the vocabulary lacks <unk> or </s>");
+  folder.file("tokenizer_config.json", R"({"separate_vocabs": true})");
+  refused("separate_vocabs: headroom does not compute two vocabularies in one tokenizer");
+}
+
+#else
+
+TEST_CASE("without SentencePiece, the message says what to install") {
+  const TemporaryFolder folder;
+  write_marian(folder);
+  CHECK_THROWS_AS(open_tokenizer(folder.path()), UsageError);
+  CHECK_THROWS_WITH(open_tokenizer(folder.path()), Contains("install libsentencepiece-dev"));
+}
+
+#endif

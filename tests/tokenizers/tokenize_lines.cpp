@@ -19,8 +19,7 @@ using namespace headroom;
 
 namespace {
 
-Tokens encoded(const ForeignTokenizer& tokenizer, const std::string& text,
-               const std::string& how) {
+Tokens encoded(const ForeignTokenizer& tokenizer, const std::string& text, const std::string& how) {
   if (how == "specials") return tokenizer.encode_with_specials(text);
   if (how == "target") {
     return dynamic_cast<const SentencePieceTokenizer&>(tokenizer).encode_target(text);

@@ -47,6 +47,7 @@ class ForeignTokenizer : public Tokenizer {
   explicit ForeignTokenizer(TokenizerParts parts);
 
   const TokenTable& table() const { return parts_.table; }
+  bool is_special(std::int32_t id) const { return parts_.added.is_special(id); }
   /// Throws DataError for malformed UTF-8.
   static void check_utf8(std::string_view text);
 

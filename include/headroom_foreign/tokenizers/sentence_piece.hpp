@@ -32,6 +32,7 @@ class SentencePieceTokenizer final : public ForeignTokenizer {
 
   void append_ids(std::string_view text, Tokens& ids) const override;
   std::string joined(const std::vector<std::string_view>& tokens) const override;
+  void append_pieces(const std::vector<std::string>& pieces, Tokens& ids) const;
 
   std::unique_ptr<Models> models_;
 };

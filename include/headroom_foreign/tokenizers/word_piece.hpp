@@ -17,9 +17,9 @@ class WordCache;
 
 /// How BERT rewrites a text before it splits it into words.
 struct BertRules {
-  bool clean_text = true;             // no control characters, and every kind of space is ' '
-  bool handle_chinese_chars = true;   // every Chinese character is a word
-  std::optional<bool> strip_accents;  // by default if letters become lower case
+  bool clean_text = true;                  // no control characters, and every kind of space is ' '
+  bool handle_chinese_chars = true;        // every Chinese character is a word
+  std::optional<bool> strip_accents = {};  // by default if letters become lower case
   bool lowercase = true;
 };
 

@@ -57,7 +57,7 @@ std::string ForeignTokenizer::decode(std::span<const std::int32_t> ids) const {
   std::vector<std::string_view> tokens;
   for (const std::int32_t id : ids) {
     const std::string& text = token(id);
-    if (!parts_.added.is_special(id)) tokens.push_back(text);
+    if (!is_special(id)) tokens.push_back(text);
   }
   return joined(tokens);
 }

@@ -71,20 +71,14 @@ std::string text_of(const sentencepiece::SentencePieceProcessor& model,
   return text;
 }
 
-// Appends the ids of a text, which may begin with a language.
-void append_marian_ids(const sentencepiece::SentencePieceProcessor& model, const TokenTable& table,
-                       std::int32_t unknown, std::string_view text, Tokens& ids) {
-  const auto append = [&](std::string_view piece) {
-    ids.push_back(table.find(piece).value_or(unknown));
-  };
-  if (text.starts_with(">>")) {
-    const std::size_t end = text.find("<<");
-    if (end != text.npos) {
-      append(text.substr(0, end + 2));
-      text.remove_prefix(end + 2);
-    }
-  }
-  for (const std::string& piece : pieces_of(model, text)) append(piece);
+// The pieces of a text, which may begin with a language.
+std::vector<std::string> marian_pieces(const sentencepiece::SentencePieceProcessor& model,
+                                       std::string_view text) {
+  const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
+  if (end == text.npos) return pieces_of(model, text);
+  std::vector<std::string> pieces = pieces_of(model, text.substr(end + 2));
+  pieces.insert(pieces.begin(), std::string(text.substr(0, end + 2)));
+  return pieces;
 }
 
 }  // namespace
@@ -99,14 +93,23 @@ SentencePieceTokenizer::SentencePieceTokenizer(TokenizerParts parts,
 }
 
 void SentencePieceTokenizer::append_ids(std::string_view text, Tokens& ids) const {
-  append_marian_ids(models_->source, table(), *special_ids().unk, text, ids);
+  append_pieces(marian_pieces(models_->source, text), ids);
 }
 
 Tokens SentencePieceTokenizer::encode_target(std::string_view text) const {
   check_utf8(text);
   Tokens ids;
-  append_marian_ids(models_->target, table(), *special_ids().unk, text, ids);
+  append_pieces(marian_pieces(models_->target, text), ids);
   return ids;
+}
+
+void SentencePieceTokenizer::append_pieces(const std::vector<std::string>& pieces,
+                                           Tokens& ids) const {
+  for (const std::string& piece : pieces) {
+    // SentencePiece keeps text that it does not know as a piece, which can spell </s>.
+    const auto id = table().find(piece);
+    ids.push_back(id && !is_special(*id) ? *id : *special_ids().unk);
+  }
 }
 
 std::string SentencePieceTokenizer::joined(const std::vector<std::string_view>& tokens) const {
@@ -127,6 +130,7 @@ SentencePieceTokenizer::SentencePieceTokenizer(TokenizerParts parts, const std::
 }
 
 void SentencePieceTokenizer::append_ids(std::string_view, Tokens&) const {}
+void SentencePieceTokenizer::append_pieces(const std::vector<std::string>&, Tokens&) const {}
 Tokens SentencePieceTokenizer::encode_target(std::string_view) const { return {}; }
 std::string SentencePieceTokenizer::joined(const std::vector<std::string_view>&) const {
   return {};
