@@ -18,7 +18,8 @@ class Headroom(ConanFile):
 
     def system_requirements(self):  # Debian's, with which headroom is tested
         Apt(self).install(["libxtensor-dev", "libxtensor-blas-dev", "libxsimd-dev", "libfmt-dev",
-                           "libopenblas-dev", "libprotozero-dev", "nlohmann-json3-dev"],
+                           "libopenblas-dev", "libprotozero-dev", "libutf8proc-dev",
+                            "nlohmann-json3-dev"],
                           update=True)
 
     def export_sources(self):

@@ -5,7 +5,7 @@ import re
 
 import headers
 
-LIBRARIES = ["headroom", "headroom_measure", "headroom_runs", "headroom_lab"]
+LIBRARIES = ["headroom", "headroom_foreign", "headroom_measure", "headroom_runs", "headroom_lab"]
 FENCE = "`" * 8
 CAPTION = "API"
 INTRODUCTION = """# API reference

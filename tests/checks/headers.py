@@ -16,7 +16,7 @@ from sources import files, report
 BRIDGE = "include/headroom/xtensor.hpp"
 # Include all others but the bridge.
 TOGETHER = tuple(f"include/{name}/{name}.hpp" for name in (
-    "headroom", "headroom_measure", "headroom_runs", "headroom_lab"))
+    "headroom", "headroom_foreign", "headroom_measure", "headroom_runs", "headroom_lab"))
 PRECISIONS = {"f32": ["-DHEADROOM_PRECISION=f32"],
               "f64": ["-DHEADROOM_PRECISION=f64", "-DHEADROOM_DOUBLE"]}
 WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror".split()

@@ -21,7 +21,7 @@ inside "$room" 'dpkg --add-architecture arm64 && apt-get -qq update &&
   apt-get -qq -y install --no-install-recommends cmake ninja-build g++-aarch64-linux-gnu qemu-user \
     libxtensor-dev libxtensor-blas-dev libxsimd-dev libprotozero-dev nlohmann-json3-dev python3 \
     libc6-dev:arm64 libstdc++-12-dev:arm64 libgomp1:arm64 libopenblas-dev:arm64 libfmt-dev:arm64 \
-    catch2:arm64 >/dev/null'
+    libutf8proc-dev:arm64 catch2:arm64 >/dev/null'
 inside "$room" "cd && git -c advice.detachedHead=false clone -q headroom.bundle headroom &&
   cd headroom && cat >arm.cmake <<'END'
 set(CMAKE_SYSTEM_NAME Linux)

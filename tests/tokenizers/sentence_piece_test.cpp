@@ -61,7 +61,7 @@ TEST_CASE("texts of two languages become pieces of two models with ids of one ta
   CHECK(marian.encode("the x") == Tokens{2, 7, 1});
   CHECK(marian.encode(">>deu<< the") == Tokens{8, 2});
   CHECK(marian.encode(">>fra<< the") == Tokens{1, 2});
-  CHECK(marian.encode("the</s>") == Tokens{2, 1});  // no piece is </s>, so it is one that is unknown
+  CHECK(marian.encode("the</s>") == Tokens{2, 1});  // </s> is an unknown piece of text
   CHECK(marian.encode_with_specials("the</s>") == Tokens{2, 0});
   CHECK(marian.encode("").empty());
   CHECK(marian.framed({2}) == Tokens{2, 0});

