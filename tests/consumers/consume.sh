@@ -54,6 +54,8 @@ case $kind in
         -Wl,--no-whole-archive -Wl,--no-undefined -L"$folder" "${@:2}"
     }
     whole headroom_f64 -lfmt -lopenblas -fopenmp
+    read -r -a sentencepiece <<<"$(pkg-config --libs-only-l sentencepiece 2>/dev/null)"
+    whole headroom_foreign_f64 -lheadroom_f64 -lfmt -lutf8proc "${sentencepiece[@]}"
     whole headroom_measure_f64 -lheadroom_f64 -lfmt
     whole headroom_runs_f64 -lheadroom_measure_f64 -lheadroom_f64 -lfmt
     whole headroom_lab_f64 -lheadroom_runs_f64 -lheadroom_measure_f64 -lheadroom_f64 -lfmt

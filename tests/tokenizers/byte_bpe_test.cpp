@@ -6,7 +6,7 @@
 
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"
-#include "tokenizers/small_vocabularies.hpp"
+#include "support/small_vocabularies.hpp"
 
 using namespace headroom;
 

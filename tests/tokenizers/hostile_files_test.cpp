@@ -5,7 +5,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom_foreign/tokenizers/open_tokenizer.hpp"
 #include "support/catch.hpp"
-#include "tokenizers/small_vocabularies.hpp"
+#include "support/small_vocabularies.hpp"
 
 using namespace headroom;
 using Catch::Contains;

@@ -5,7 +5,7 @@
 #include "headroom_foreign/tokenizers/byte_bpe.hpp"
 #include "headroom_foreign/tokenizers/word_piece.hpp"
 #include "support/catch.hpp"
-#include "tokenizers/small_vocabularies.hpp"
+#include "support/small_vocabularies.hpp"
 
 using namespace headroom;
 

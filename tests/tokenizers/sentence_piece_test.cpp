@@ -1,52 +1,13 @@
 // SentencePieceTokenizer: Marian's pieces and their ids.
 #include "headroom_foreign/tokenizers/sentence_piece.hpp"
 
-#include <protozero/pbf_writer.hpp>
-
 #include "headroom/base/error.hpp"
 #include "headroom_foreign/tokenizers/open_tokenizer.hpp"
 #include "support/catch.hpp"
-#include "tokenizers/small_vocabularies.hpp"
+#include "support/small_marian.hpp"
 
 using namespace headroom;
 using Catch::Contains;
-
-namespace {
-
-// A model of SentencePiece: its message ModelProto with the pieces and their scores.
-std::string model_of(const std::vector<std::pair<std::string, float>>& pieces) {
-  std::string model;
-  protozero::pbf_writer writer(model);
-  const auto add = [&](const std::string& text, float score, int type) {
-    protozero::pbf_writer piece(writer, 1);
-    piece.add_string(1, text);
-    piece.add_float(2, score);
-    piece.add_enum(3, type);
-  };
-  add("<unk>", 0, 2);
-  add("<s>", 0, 3);
-  add("</s>", 0, 3);
-  for (const auto& [text, score] : pieces) add(text, score, 1);
-  {
-    protozero::pbf_writer trainer(writer, 2);
-    trainer.add_enum(3, 1);  // unigram
-  }
-  protozero::pbf_writer normalizer(writer, 3);
-  normalizer.add_string(1, "identity");
-  return model;
-}
-
-const std::string space = "\u2581";
-
-void write_marian(const TemporaryFolder& folder) {
-  folder.file("source.spm", model_of({{space, -4}, {space + "the", -1}, {"c", -3}, {"at", -2}}));
-  folder.file("target.spm", model_of({{space + "die", -1}, {space, -3}, {"Katze", -2}}));
-  folder.file("vocab.json", ids_of({"</s>", "<unk>", space + "the", "c", "at", space + "die",
-                                    "Katze", space, ">>deu<<", "<pad>"})
-                                .dump());
-}
-
-}  // namespace
 
 #ifdef HEADROOM_HAS_SENTENCEPIECE
 

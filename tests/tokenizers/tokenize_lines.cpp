@@ -3,7 +3,7 @@
 // usage: tokenize_lines FOLDER [lines|specials|target]   each line of standard input is a text as
 //          JSON; prints a line {"ids": [...], "text": "..."} with the decoded text
 //        tokenize_lines FOLDER time FILE   a line on standard input after the other: encodes the
-//          file, and prints the seconds that it took and the number of tokens
+//          lines of the file, and prints the seconds that it took and the number of tokens
 //        tokenize_lines unicode            prints the version of Unicode
 #include <utf8proc.h>
 
@@ -13,6 +13,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/record_json.hpp"
+#include "headroom/data/text_lines.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom_foreign/headroom_foreign.hpp"
 
@@ -28,14 +29,16 @@ Tokens encoded(const ForeignTokenizer& tokenizer, const std::string& text, const
   return tokenizer.encode(text);
 }
 
-// Encodes a text for each line of standard input, so that others can be measured in between.
+// Encodes a file for each line of standard input, so that others can be measured in between.
 void print_seconds(const ForeignTokenizer& tokenizer, const std::string& file) {
   const std::string text = read_file(file);
+  const std::vector<std::string_view> lines = lines_of(text);
   for (std::string line; std::getline(std::cin, line);) {
     const auto begin = std::chrono::steady_clock::now();
-    const Tokens ids = tokenizer.encode(text);
+    std::size_t count = 0;
+    for (const std::string_view part : lines) count += tokenizer.encode(part).size();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    std::cout << seconds.count() << ' ' << ids.size() << std::endl;
+    std::cout << seconds.count() << ' ' << count << std::endl;
   }
 }
 

