@@ -95,7 +95,8 @@ def main():
                 same = len({tokens for pair in pairs for _, tokens in pair}) == 1
                 a, b = (statistics.median(pair[i][0] for pair in pairs) for i in (0, 1))
                 ratios = sorted(pair[1][0] / pair[0][0] for pair in pairs)
-                print(f"{name}, {text_name}: {file.stat().st_size / 1e6:.1f} MB, headroom {a:.3f} s, "
+                megabytes = file.stat().st_size / 1e6
+                print(f"{name}, {text_name}: {megabytes:.1f} MB, headroom {a:.3f} s, "
                       f"tokenizers {b:.3f} s: {b / a:.2f} times as fast "
                       f"({ratios[0]:.2f} to {ratios[-1]:.2f}), same number of tokens: {same}")
                 for side in (ours, theirs):

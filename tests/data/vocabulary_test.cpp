@@ -117,3 +117,23 @@ TEST_CASE("a text falls into tokens whether they are known or not") {
   const Vocabulary words(TokenKind::words, Specials::none, {"one"});
   CHECK(words.tokens_in(" one  two ") == std::vector<std::string>{"one", "two"});
 }
+
+TEST_CASE("a vocabulary is a tokenizer") {
+  const Vocabulary all(TokenKind::words, Specials::all, {"a"});
+  const Vocabulary bos(TokenKind::characters, Specials::bos, {"a"});
+  const Vocabulary none(TokenKind::bytes, Specials::none, {"a"});
+  const Tokenizer& tokenizer = all;
+  CHECK(tokenizer.kind_name() == "words");
+  CHECK(tokenizer.size() == 5);
+  CHECK(tokenizer.framed(tokenizer.encode("a")) == Tokens{4});
+  CHECK(tokenizer.special_ids().pad == 0);
+  CHECK(tokenizer.special_ids().begin == 1);
+  CHECK(tokenizer.special_ids().end == 2);
+  CHECK(tokenizer.special_ids().unk == 3);
+  CHECK_FALSE(tokenizer.special_ids().mask.has_value());
+  CHECK(bos.special_ids().begin == 0);
+  CHECK(bos.special_ids().end == 0);
+  CHECK_FALSE(bos.special_ids().pad.has_value());
+  CHECK_FALSE(none.special_ids().begin.has_value());
+  CHECK_FALSE(none.special_ids().end.has_value());
+}

@@ -56,6 +56,19 @@ TEST_CASE("JSON of exactly the greatest depth, size and number of keys is read")
   CHECK(parse_json(std::string(15'999'998, ' ') + "{}", "x").empty());
 }
 
+TEST_CASE("a vocabulary may have more keys, which come in byte order") {
+  const std::string many = object_of(200'000);
+  const Record record = parse_json(many, "x", keys_of_vocabulary);
+  CHECK(record.size() == 200'000);
+  const std::string text = R"({"z":{"y":1,"x":[2.5,null]},"a":18446744073709551615})";
+  CHECK(parse_json(text, "x", keys_of_vocabulary).dump() ==
+        R"({"a":18446744073709551615,"z":{"x":[2.5,null],"y":1}})");
+  CHECK_THROWS_WITH(parse_json(many, "x", 150'000), "x: JSON object with more than 150000 keys");
+  CHECK_THROWS_WITH(parse_json(R"({"a":1,"a":2})", "x", keys_of_vocabulary),
+                    "x: JSON key \"a\" occurs twice");
+  CHECK_THROWS_AS(parse_json("{}", "x", keys_of_vocabulary + 1), UsageError);
+}
+
 TEST_CASE("the same key in different objects is fine") {
   CHECK_NOTHROW(parse_json(R"([{"a":1},{"a":{"a":2}}])", "x"));
 }

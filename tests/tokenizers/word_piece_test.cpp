@@ -73,6 +73,7 @@ TEST_CASE("marks are sorted by their class before they are removed or kept") {
   // U+302E a spacing one of class 224.
   CHECK(bert_normalized("x\u302e\u0301\U0001D165", {}) == "x\U0001D165\u302e");
   CHECK(bert_normalized("x\u302e-\U0001D165", {}) == "x\u302e-\U0001D165");
+  CHECK(bert_normalized("x\u302e\x01\U0001D165", {}) == "x\U0001D165\u302e");
 }
 
 TEST_CASE("a word becomes the longest tokens, or one unknown token") {

@@ -55,7 +55,7 @@ void append_cleaned(char32_t c, const BertRules& rules, std::u32string& text) {
   }
 }
 
-// Appends text without an ASCII character before, in or after it that the rules could join with it.
+// Appends cleaned text.
 void append_normalized(std::u32string text, const BertRules& rules, std::string& result) {
   const bool strip = rules.strip_accents.value_or(rules.lowercase);
   if (strip) text = decomposed(text);
@@ -69,12 +69,15 @@ void append_normalized(std::u32string text, const BertRules& rules, std::string&
   }
 }
 
-// Appends an ASCII character. It is the same as above, and fast: most texts are mostly ASCII.
+// Whether a byte is an ASCII character that stays in the text.
+bool stays(char c, const BertRules& rules) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x80 && (!rules.clean_text || is_line_space(byte) || (byte >= ' ' && byte != 0x7F));
+}
+
+// Appends an ASCII character that stays. Most texts are mostly ASCII, for which this is fast.
 void append_ascii(char c, const BertRules& rules, std::string& result) {
-  if (rules.clean_text) {
-    if (c == '\t' || c == '\n' || c == '\r') c = ' ';
-    if (c < ' ' || c == 0x7F) return;
-  }
+  if (rules.clean_text && c < ' ') c = ' ';
   result += rules.lowercase && c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
 }
 
@@ -84,13 +87,13 @@ std::string bert_normalized(std::string_view text, const BertRules& rules) {
   std::string result;
   result.reserve(text.size() + text.size() / 8);
   for (std::size_t at = 0; at < text.size();) {
-    if (static_cast<unsigned char>(text[at]) < 0x80) {
+    if (stays(text[at], rules)) {
       append_ascii(text[at++], rules, result);
       continue;
     }
-    // Decomposition sorts accents, but never across an ASCII character.
+    // Decomposition sorts accents, but never across an ASCII character that stays.
     std::u32string others;
-    while (at < text.size() && static_cast<unsigned char>(text[at]) >= 0x80) {
+    while (at < text.size() && !stays(text[at], rules)) {
       const auto [c, bytes] = code_point_at(text, at);
       append_cleaned(c, rules, others);
       at += bytes;

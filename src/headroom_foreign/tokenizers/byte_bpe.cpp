@@ -152,7 +152,8 @@ ByteBpe::ByteBpe(TokenizerParts parts, const std::vector<MergedPair>& merges, bo
     }
     byte_ids_[byte] = *id;
   }
-  for (const auto& [left, right] : merges) {
+  for (const MergedPair& pair : merges) {
+    const std::string &left = pair.first, &right = pair.second;
     const auto id_of = [&](const std::string& token) {
       if (const auto id = table().find(token)) return *id;
       throw FileError(fmt::format("{}: merge {}, \"{} {}\": the vocabulary has no \"{}\"", origin,
