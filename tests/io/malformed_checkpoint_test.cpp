@@ -148,10 +148,10 @@ std::vector<Malformed> malformed_files() {
       {placed("{\"0\":8}"), "data_offsets must be a list of numbers, got an object"},
       {placed("true"), "data_offsets must be a list of numbers, got a truth value"},
       // dtype
-      {typed("\"BF16\""), "tensor \"w\": dtype \"BF16\" is not one of F64, F32, I64, I32, U8"},
+      {typed("\"F8_E4M3\""), "dtype \"F8_E4M3\" is not one of F64, F32, F16, BF16, I64, I32"},
       {typed("\"f32\""), "tensor \"w\": dtype \"f32\" is not one of"},
       {typed("\"\""), "tensor \"w\": dtype \"\" is not one of"},
-      {typed("\"BOOL\""), "tensor \"w\": dtype \"BOOL\" is not one of"},
+      {typed("\"C64\""), "tensor \"w\": dtype \"C64\" is not one of"},
       // unsigned integers only
       {shaped("[2.0]"), "tensor \"w\": shape " + plain + "the number 2.0"},
       {shaped("[2e0]"), "tensor \"w\": shape " + plain + "the number 2e0"},

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/half.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -143,7 +144,7 @@ TEST_CASE("a tensor that is missing or of another kind is refused by file and na
   CHECK_THROWS_WITH(file.array("v"), "new file: tensor \"v\": is missing");
   CHECK_THROWS_WITH(file.bytes("w"), Contains("tensor \"w\": is F") && Contains("not U8"));
   CHECK_THROWS_WITH(file.ids("w"), Contains("not I64 or I32"));
-  CHECK_THROWS_WITH(file.array("big"), Contains("is I64, not F64 or F32"));
+  CHECK_THROWS_WITH(file.array("big"), Contains("is I64, not F64, F32, F16 or BF16"));
   CHECK_THROWS_WITH(file.ids("big"),
                     "new file: tensor \"big\": 1099511627776 at element 1 does not "
                     "fit into 32 bits");
@@ -165,4 +166,50 @@ TEST_CASE("what the format cannot hold is refused before anything is written") {
   file.metadata["bad"] = "\xFF";
   CHECK_THROWS_WITH(file.write(folder / "x"), Contains("not valid UTF-8"));
   CHECK_FALSE(std::filesystem::exists(folder / "x"));
+}
+
+TEST_CASE("a reader gives each tensor when it is asked for") {
+  const TemporaryFolder folder;
+  TensorFile file;
+  Array large(Shape{700, 1000});
+  for (Index i = 0; i < large.size(); ++i) large[i] = Real(float(i % 1013) / 8);
+  file.put("large", large);
+  StoredTensor other{is_double ? StoredType::f32 : StoredType::f64, large.shape(), {}};
+  other.bytes.resize(std::size_t(large.size()) * std::size_t(size_of(other.type)));
+  write_numbers(other.type, large.span(), other.bytes);
+  file.put("other precision", other);
+  file.put("ids", Ids(Shape{2}, 3));
+  file.metadata["format"] = "pt";
+  file.write(folder / "model.safetensors");
+
+  const TensorReader reader(folder / "model.safetensors");
+  CHECK(reader.entries().size() == 3);
+  CHECK(reader.metadata() == file.metadata);
+  CHECK(reader.find("nothing") == nullptr);
+  REQUIRE(reader.find("large") != nullptr);
+  CHECK(same_bits(reader.array(*reader.find("large")), large));
+  CHECK(same_bits(reader.array(*reader.find("other precision")), large));  // in several pieces
+  CHECK(reader.read(*reader.find("ids")).bytes == file.tensor("ids").bytes);
+  CHECK_THROWS_WITH(reader.array(*reader.find("ids")), Contains("is I32, not F64, F32, F16"));
+  std::filesystem::resize_file(folder / "model.safetensors", 1000);
+  CHECK_THROWS_AS(reader.read(*reader.find("large")), FileError);
+}
+
+TEST_CASE("half precision is read exactly and written to the nearest") {
+  const std::vector<Real> numbers{0, 1, Real(-2.5), Real(65504), Real(0.333251953125)};
+  for (const StoredType type : {StoredType::f16, StoredType::bf16}) {
+    std::vector<std::byte> bytes(numbers.size() * 2);
+    write_numbers(type, numbers, bytes);
+    std::vector<Real> read(numbers.size());
+    CHECK_FALSE(read_numbers(type, bytes, std::span(read), Rounding::refuse));
+    for (std::size_t i = 0; i < 3; ++i) CHECK(read[i] == numbers[i]);
+    CHECK(read[3] == Real(type == StoredType::f16 ? 65504 : 65536));  // bfloat16 has 8 bits
+    CHECK(read[4] == Real(type == StoredType::f16 ? 0.333251953125 : 0.333984375));
+  }
+  CHECK(bfloat_bits(1) == 0x3F80);
+  CHECK(bfloat_bits(1 + 1.0 / 256) == 0x3F80);  // a tie, to even
+  CHECK(bfloat_bits(1 + 3.0 / 256) == 0x3F82);
+  CHECK(bfloat_number(0xC020) == -2.5);
+  CHECK(std::isnan(bfloat_number(bfloat_bits(std::nan("")))));
+  CHECK(std::isinf(bfloat_number(bfloat_bits(1e39))));
 }

@@ -15,5 +15,10 @@ std::uint16_t half_bits(double x);
 /// The number with these 16 bits. Exact in float.
 double half_number(std::uint16_t bits);
 
+/// The same for bfloat16, the upper half of a float: sign, 8 bits of exponent, 7 of fraction. x is
+/// rounded to float first.
+std::uint16_t bfloat_bits(double x);
+double bfloat_number(std::uint16_t bits);
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

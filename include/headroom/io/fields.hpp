@@ -87,6 +87,8 @@ template <std::floating_point T>
 Record json_of(T value) {
   return std::isfinite(value) ? Record(double(value)) : Record();
 }
+/// With the fewest digits that read back as this number.
+Record json_of(float value);
 template <std::integral T>
 Record json_of(T value) {
   return value;

@@ -44,6 +44,8 @@ class InputFile {
   Index size() const { return size_; }
   /// The next bytes, all of them.
   void read(std::span<std::byte> bytes);
+  /// The bytes from `position`, all of them.
+  void read_at(Index position, std::span<std::byte> bytes);
 
  private:
   std::string name_;

@@ -5,22 +5,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "headroom/array/array.hpp"
+#include "headroom/io/stored_type.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The element types that headroom stores. Files with others are refused by name.
-enum class StoredType { f64, f32, i64, i32, u8 };
-
-/// "F64", "F32", "I64", "I32", "U8"
-const char* name_of(StoredType type);
-/// Bytes of one element.
-Index size_of(StoredType type);
+class InputFile;
 
 /// A tensor as stored in the file: row-major, little-endian.
 struct StoredTensor {
@@ -29,9 +25,40 @@ struct StoredTensor {
   std::vector<std::byte> bytes;
 };
 
-/// Whether a double that a float cannot hold exactly is rounded or refused. Such numbers come from
-/// checkpoints of the other precision.
-enum class Rounding { refuse, allow };
+/// A tensor in an open file: what the header says of it. Its bytes are [begin, end) of the data.
+struct TensorEntry {
+  std::string name;
+  StoredType type = StoredType::f32;
+  Shape shape;
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// A safetensors file that is open. Its header is read and checked at once, as TensorFile::read()
+/// does it, and a tensor when it is asked for.
+class TensorReader {
+ public:
+  explicit TensorReader(const std::filesystem::path& path);
+
+  /// All tensors, in the order of their data.
+  const std::vector<TensorEntry>& entries() const { return entries_; }
+  /// nullptr if there is no tensor of that name.
+  const TensorEntry* find(const std::string& name) const;
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  const std::string& origin() const { return origin_; }
+
+  /// Throws FileError if the file cannot be read.
+  StoredTensor read(const TensorEntry& entry) const;
+  /// The numbers of a floating type, as TensorFile::array() converts them.
+  Array array(const TensorEntry& entry, Rounding rounding = Rounding::refuse) const;
+
+ private:
+  std::string origin_;
+  std::shared_ptr<InputFile> file_;
+  Index data_ = 0;  // position of the first byte of data
+  std::vector<TensorEntry> entries_;
+  std::map<std::string, std::size_t> numbers_;  // in entries_, by name
+  std::map<std::string, std::string> metadata_;
+};
 
 /// A checkpoint in memory. Layout of the file: header length (8 bytes), header (JSON: name ->
 /// dtype, shape, data_offsets; `__metadata__` -> texts), data.
@@ -61,14 +88,14 @@ class TensorFile {
   void rename(const std::string& from, const std::string& to);
 
   /// Takes a tensor out by name. Throw FileError naming file and tensor when it is missing, of
-  /// another kind, or holds a value that the result's type cannot: F64 and F32 convert to Real
-  /// (from F64 to float only values that survive, unless rounding is allowed; never a finite value
-  /// to infinity), I64 and I32 to Ids and integers, U8 to Bytes.
+  /// another kind, or holds a value that the result's type cannot: F64, F32, F16 and BF16 convert
+  /// to Real (from F64 to float only values that survive, unless rounding is allowed; never a
+  /// finite value to infinity), I64 and I32 to Ids and integers, U8 to Bytes.
   Array array(const std::string& name, Rounding rounding = Rounding::refuse) const;
   Ids ids(const std::string& name) const;
   Bytes bytes(const std::string& name) const;
   std::vector<std::int64_t> integers(const std::string& name) const;
-  /// F64 or F32 as doubles, whatever this build's precision.
+  /// The numbers of a floating type as doubles, whatever this build's precision.
   std::vector<double> doubles(const std::string& name) const;
   const StoredTensor& tensor(const std::string& name) const;
 

@@ -2,6 +2,7 @@
 #include "headroom/base/half.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -39,6 +40,17 @@ double half_number(std::uint16_t bits) {
     size = std::ldexp(steps, std::max(exponent, 1) - 1 + least_exponent - fraction_bits);
   }
   return (bits & sign_bit) == 0 ? size : -size;
+}
+
+std::uint16_t bfloat_bits(double x) {
+  if (std::isnan(x)) return 0x7FC0;
+  const auto bits = std::bit_cast<std::uint32_t>(float(x));
+  const std::uint32_t even = (bits >> 16) & 1;  // a tie goes to the even neighbour
+  return static_cast<std::uint16_t>((bits + 0x7FFF + even) >> 16);
+}
+
+double bfloat_number(std::uint16_t bits) {
+  return double(std::bit_cast<float>(std::uint32_t{bits} << 16));
 }
 
 }  // namespace HEADROOM_PRECISION

@@ -8,6 +8,7 @@
 
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/utf8.hpp"
+#include "headroom/io/json.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -83,6 +84,10 @@ void read_json(const JsonNode& from, float& to) {
 void read_json(const JsonNode& from, std::string& to) {
   if (!from.value().is_string()) from.must_be("a text");
   to = from.value().get<std::string>();
+}
+
+Record json_of(float value) {
+  return std::isfinite(value) ? shortest_number(Real(value)) : Record();
 }
 
 Record json_of(const HeadId& head) { return head.text(); }

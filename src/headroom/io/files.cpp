@@ -87,6 +87,13 @@ InputFile::InputFile(const std::filesystem::path& path)
 
 InputFile::~InputFile() { close_file(descriptor_); }
 
+void InputFile::read_at(Index position, std::span<std::byte> bytes) {
+  if (lseek(descriptor_, position, SEEK_SET) != position) {
+    throw FileError(fmt::format("{}: cannot read: {}", name_, reason(errno)));
+  }
+  read(bytes);
+}
+
 void InputFile::read(std::span<std::byte> bytes) {
   const Index count = read_all(descriptor_, bytes);
   if (count == std::ssize(bytes)) return;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -19,8 +18,6 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 constexpr const char* metadata_key = "__metadata__";
-constexpr std::array all_types{StoredType::f64, StoredType::f32, StoredType::i64, StoredType::i32,
-                               StoredType::u8};
 
 [[noreturn]] void refuse(const std::string& file, const std::string& tensor,
                          const std::string& rule) {
@@ -72,14 +69,16 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     if (place_ != Place::tensor || key_ != "dtype") {
       unexpected(fmt::format("the text \"{}\"", printable(text)));
     }
-    const auto type = std::find_if(all_types.begin(), all_types.end(),
-                                   [&](StoredType known) { return text == name_of(known); });
-    if (type == all_types.end()) {
-      refuse(file_, entry().name,
-             fmt::format("dtype \"{}\" is not one of F64, F32, I64, I32, U8", printable(text)));
+    std::string known;
+    for (const StoredType type : all_stored_types) {
+      if (text == name_of(type)) {
+        entry().type = type;
+        return true;
+      }
+      known += known.empty() ? name_of(type) : std::string(", ") + name_of(type);
     }
-    entry().type = *type;
-    return true;
+    refuse(file_, entry().name,
+           fmt::format("dtype \"{}\" is not one of {}", printable(text), known));
   }
 
   bool start_object(std::size_t) override {
@@ -158,7 +157,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  private:
   enum class Place { outside, root, metadata, tensor, shape, offsets };
 
-  HeaderEntry& entry() { return header_.entries.back(); }
+  TensorEntry& entry() { return header_.entries.back(); }
 
   [[noreturn]] void unexpected(const std::string& what) {
     switch (place_) {
@@ -186,7 +185,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   int offsets_ = 0;                       // seen of data_offsets
 };
 
-void check_size(const HeaderEntry& entry, std::uint64_t data_size, const std::string& file) {
+void check_size(const TensorEntry& entry, std::uint64_t data_size, const std::string& file) {
   std::uint64_t elements = 0, bytes = 0;
   if (!count_elements(entry.shape, elements) ||
       __builtin_mul_overflow(elements, static_cast<std::uint64_t>(size_of(entry.type)), &bytes)) {
@@ -210,10 +209,10 @@ void check_size(const HeaderEntry& entry, std::uint64_t data_size, const std::st
 }
 
 // Tensors in the order of their data must be adjacent from the first byte to the last.
-void check_tiling(const std::vector<HeaderEntry>& entries, std::uint64_t data_size,
+void check_tiling(const std::vector<TensorEntry>& entries, std::uint64_t data_size,
                   const std::string& file) {
   std::uint64_t covered = 0;
-  for (const HeaderEntry& entry : entries) {
+  for (const TensorEntry& entry : entries) {
     if (entry.begin < covered) {
       refuse(file, entry.name,
              fmt::format("overlaps the tensor before it: starts at byte {}, that one ends at {}",
@@ -262,9 +261,9 @@ Header parse_header(std::string_view text, std::uint64_t data_size, const std::s
   HeaderReader reader(file, header);
   nlohmann::json::sax_parse(text.begin(), text.end(), &reader);
 
-  for (const HeaderEntry& entry : header.entries) check_size(entry, data_size, file);
+  for (const TensorEntry& entry : header.entries) check_size(entry, data_size, file);
   std::sort(header.entries.begin(), header.entries.end(),
-            [](const HeaderEntry& a, const HeaderEntry& b) {
+            [](const TensorEntry& a, const TensorEntry& b) {
               return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
             });
   check_tiling(header.entries, data_size, file);

@@ -15,16 +15,8 @@ inline namespace HEADROOM_PRECISION {
 inline constexpr std::uint64_t longest_header = 100'000'000;  // bytes
 inline constexpr std::size_t most_tensors = 65'536;
 
-/// One tensor in the header. Its bytes are [begin, end) of the data.
-struct HeaderEntry {
-  std::string name;
-  StoredType type = StoredType::f32;
-  Shape shape;
-  std::uint64_t begin = 0, end = 0;
-};
-
 struct Header {
-  std::vector<HeaderEntry> entries;  // in the order of their data
+  std::vector<TensorEntry> entries;  // in the order of their data
   std::map<std::string, std::string> metadata;
 };
 

@@ -4,10 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <new>
 #include <nlohmann/json.hpp>
 
@@ -19,8 +16,6 @@
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
-
-static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
 namespace {
 
@@ -56,69 +51,100 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
+constexpr const char* floating_types = "F64, F32, F16 or BF16";
+
+[[noreturn]] void wrong_type(const std::string& origin, const std::string& name, StoredType type,
+                             const char* wanted) {
+  throw FileError(fmt::format("{}: tensor \"{}\": is {}, not {}", origin, printable(name),
+                              name_of(type), wanted));
+}
+
+/// `first` is the number of the element that the misfit counts from.
+[[noreturn]] void refuse_misfit(const std::string& origin, const std::string& name,
+                                const Misfit& misfit, std::size_t first = 0) {
+  throw FileError(fmt::format("{}: tensor \"{}\": {} at element {} does not fit into a float{}",
+                              origin, printable(name), misfit.value, first + misfit.element,
+                              misfit.too_large ? "" : " without rounding"));
+}
+
 }  // namespace
 
-const char* name_of(StoredType type) {
-  switch (type) {
-    case StoredType::f64: return "F64";
-    case StoredType::f32: return "F32";
-    case StoredType::i64: return "I64";
-    case StoredType::i32: return "I32";
-    case StoredType::u8: return "U8";
-  }
-  return "?";
-}
-
-Index size_of(StoredType type) {
-  switch (type) {
-    case StoredType::f64:
-    case StoredType::i64: return 8;
-    case StoredType::f32:
-    case StoredType::i32: return 4;
-    case StoredType::u8: return 1;
-  }
-  return 0;
-}
-
-TensorFile TensorFile::read(const std::filesystem::path& path) {
-  const std::string file = path.string();
-  InputFile input(path);
+TensorReader::TensorReader(const std::filesystem::path& path)
+    : origin_(path.string()), file_(std::make_shared<InputFile>(path)) {
   std::uint64_t header_length = 0;
-  const auto size = static_cast<std::uint64_t>(input.size());
+  const auto size = static_cast<std::uint64_t>(file_->size());
   if (size < sizeof header_length) {
     throw FileError(
-        fmt::format("{}: header: {} bytes are too short for a safetensors file", file, size));
+        fmt::format("{}: header: {} bytes are too short for a safetensors file", origin_, size));
   }
-  input.read(std::as_writable_bytes(std::span(&header_length, 1)));
+  file_->read(std::as_writable_bytes(std::span(&header_length, 1)));
   const std::uint64_t rest = size - sizeof header_length;
   if (header_length > longest_header) {
     throw FileError(fmt::format(
-        "{}: header: its length {} is above the limit of {} bytes; is it a safetensors file?", file,
-        header_length, longest_header));
+        "{}: header: its length {} is above the limit of {} bytes; is it a safetensors file?",
+        origin_, header_length, longest_header));
   }
   if (header_length > rest) {
     throw FileError(
-        fmt::format("{}: header: its length {} is beyond the end of the file of {} bytes", file,
+        fmt::format("{}: header: its length {} is beyond the end of the file of {} bytes", origin_,
                     header_length, size));
   }
-  try {
-    std::string text(static_cast<std::size_t>(header_length), '\0');
-    input.read(std::as_writable_bytes(std::span(text)));
-    Header header = parse_header(text, rest - header_length, file);
-    TensorFile result;
-    result.origin_ = file;
-    result.metadata = std::move(header.metadata);
-    for (const HeaderEntry& entry : header.entries) {
-      StoredTensor tensor{
-          entry.type, entry.shape,
-          std::vector<std::byte>(static_cast<std::size_t>(entry.end - entry.begin))};
-      input.read(tensor.bytes);
-      result.tensors_.emplace(entry.name, std::move(tensor));
-    }
+  std::string text(static_cast<std::size_t>(header_length), '\0');
+  file_->read(std::as_writable_bytes(std::span(text)));
+  Header header = parse_header(text, rest - header_length, origin_);
+  data_ = Index(sizeof header_length + header_length);
+  metadata_ = std::move(header.metadata);
+  entries_ = std::move(header.entries);
+  for (std::size_t i = 0; i < entries_.size(); ++i) numbers_[entries_[i].name] = i;
+}
+
+const TensorEntry* TensorReader::find(const std::string& name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? nullptr : &entries_[found->second];
+}
+
+StoredTensor TensorReader::read(const TensorEntry& entry) const {
+  StoredTensor tensor{entry.type, entry.shape,
+                      std::vector<std::byte>(static_cast<std::size_t>(entry.end - entry.begin))};
+  file_->read_at(data_ + Index(entry.begin), tensor.bytes);
+  return tensor;
+}
+
+Array TensorReader::array(const TensorEntry& entry, Rounding rounding) const {
+  if (!is_floating(entry.type)) wrong_type(origin_, entry.name, entry.type, floating_types);
+  Array result(entry.shape);
+  if (entry.type == stored_type<Real>()) {
+    file_->read_at(data_ + Index(entry.begin), std::as_writable_bytes(result.span()));
     return result;
-  } catch (const std::bad_alloc&) {
-    throw FileError(fmt::format("{}: cannot read: not enough memory for {} bytes", file, size));
   }
+  // A piece at a time, so that a large tensor is in memory once.
+  const auto size = std::size_t(size_of(entry.type));
+  std::vector<std::byte> piece(std::min(std::size_t{1} << 20, std::size_t(result.size()) * size));
+  for (std::size_t begin = 0; begin < std::size_t(result.size()); begin += piece.size() / size) {
+    const std::size_t count = std::min(piece.size() / size, std::size_t(result.size()) - begin);
+    const auto bytes = std::span(piece).first(count * size);
+    file_->read_at(data_ + Index(entry.begin + begin * size), bytes);
+    const auto misfit =
+        read_numbers(entry.type, bytes, result.span().subspan(begin, count), rounding);
+    if (misfit) refuse_misfit(origin_, entry.name, *misfit, begin);
+  }
+  return result;
+}
+
+TensorFile TensorFile::read(const std::filesystem::path& path) {
+  const TensorReader reader(path);
+  TensorFile result;
+  result.origin_ = reader.origin();
+  result.metadata = reader.metadata();
+  try {
+    for (const TensorEntry& entry : reader.entries()) {
+      result.tensors_.emplace(entry.name, reader.read(entry));
+    }
+  } catch (const std::bad_alloc&) {
+    throw FileError(
+        fmt::format("{}: cannot read: not enough memory for its tensors", reader.origin()));
+  }
+  return result;
 }
 
 void TensorFile::write(const std::filesystem::path& path) const {
@@ -213,39 +239,20 @@ std::vector<std::string> TensorFile::names() const {
   return result;
 }
 
-namespace {
-
-[[noreturn]] void wrong_type(const std::string& origin, const std::string& name,
-                             const StoredTensor& tensor, const char* wanted) {
-  throw FileError(fmt::format("{}: tensor \"{}\": is {}, not {}", origin, printable(name),
-                              name_of(tensor.type), wanted));
-}
-
-}  // namespace
-
 std::vector<double> TensorFile::doubles(const std::string& name) const {
   const StoredTensor& from = tensor(name);
-  if (from.type == StoredType::f64) return elements_of<double>(from);
-  if (from.type != StoredType::f32) wrong_type(origin_, name, from, "F64 or F32");
-  const auto floats = elements_of<float>(from);
-  return {floats.begin(), floats.end()};
+  if (!is_floating(from.type)) wrong_type(origin_, name, from.type, floating_types);
+  std::vector<double> result(std::size_t(from.shape.size()));
+  read_numbers(from.type, from.bytes, std::span(result), Rounding::refuse);
+  return result;
 }
 
 Array TensorFile::array(const std::string& name, Rounding rounding) const {
-  const std::vector<double> values = doubles(name);
-  Array result(tensor(name).shape);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double value = values[i];
-    const bool too_large =
-        std::isfinite(value) && std::abs(value) > double(std::numeric_limits<Real>::max());
-    const Real converted = too_large ? Real(0) : Real(value);
-    const bool survives = double(converted) == value || std::isnan(value);
-    if (too_large || (rounding == Rounding::refuse && !survives)) {
-      throw FileError(fmt::format("{}: tensor \"{}\": {} at element {} does not fit into a float{}",
-                                  origin_, printable(name), value, i,
-                                  too_large ? "" : " without rounding"));
-    }
-    result[Index(i)] = converted;
+  const StoredTensor& from = tensor(name);
+  if (!is_floating(from.type)) wrong_type(origin_, name, from.type, floating_types);
+  Array result(from.shape);
+  if (const auto misfit = read_numbers(from.type, from.bytes, result.span(), rounding)) {
+    refuse_misfit(origin_, name, *misfit);
   }
   return result;
 }
@@ -253,7 +260,7 @@ Array TensorFile::array(const std::string& name, Rounding rounding) const {
 std::vector<std::int64_t> TensorFile::integers(const std::string& name) const {
   const StoredTensor& from = tensor(name);
   if (from.type == StoredType::i64) return elements_of<std::int64_t>(from);
-  if (from.type != StoredType::i32) wrong_type(origin_, name, from, "I64 or I32");
+  if (from.type != StoredType::i32) wrong_type(origin_, name, from.type, "I64 or I32");
   const auto narrow = elements_of<std::int32_t>(from);
   return {narrow.begin(), narrow.end()};
 }
@@ -273,7 +280,7 @@ Ids TensorFile::ids(const std::string& name) const {
 
 Bytes TensorFile::bytes(const std::string& name) const {
   const StoredTensor& from = tensor(name);
-  if (from.type != StoredType::u8) wrong_type(origin_, name, from, "U8");
+  if (from.type != StoredType::u8) wrong_type(origin_, name, from.type, "U8");
   return Bytes(from.shape, std::span<const std::uint8_t>(elements_of<std::uint8_t>(from)));
 }
 

@@ -73,8 +73,7 @@ void Checkpoint::load(const std::filesystem::path& path, Absent absent) {
 }
 
 Index count_not_finite(const TensorFile& file, const std::string& name) {
-  const StoredType type = file.tensor(name).type;
-  if (type != StoredType::f64 && type != StoredType::f32) return 0;
+  if (!is_floating(file.tensor(name).type)) return 0;
   const std::vector<double> values = file.doubles(name);
   return std::count_if(values.begin(), values.end(), [](double x) { return !std::isfinite(x); });
 }
