@@ -55,7 +55,7 @@ LONGER_WITH_REASON = {}  # path: why this file is better in one piece
 
 # The maximum number of lines of code of the engine, without blank lines and comments. A commit that
 # raises it gives the reason.
-BUDGET = 18900
+BUDGET = 19000
 ENGINE = ("src/headroom/", "include/headroom/")
 
 

@@ -30,19 +30,20 @@ TEST_CASE("layouts names the arrays of other implementations, and where a head i
   CHECK(shape_of("self.query.weight") == "[12, 12]");
   CHECK(shape_of("c_attn.weight") == "[12, 36]");
   const Record& places = block_with(record, "transposed");
-  for (const char* layout : {"separate heads", "fused heads", "pytorch", "bert", "gpt2"}) {
+  for (const char* layout : {"separate heads", "fused heads", "pytorch", "bert", "gpt2", "bart"}) {
     CHECK(row_of(places, layout)[3] == 4 * 12 * 12 + 4 * 12);
   }
   CHECK(row_of(places, "summae")[3] == 4 * 12 * 12);
   CHECK(row_of(places, "gpt2")[1] == "columns 8 to 11 of c_attn.weight");
 
-  // Every pair that can be converted, in both orders: SummAE has no biases, BERT and GPT-2 do.
+  // Every pair that can be converted, in both orders: SummAE has no biases, those but PyTorch
+  // always do.
   const Record& pairs = block_with(record, "to summae")["rows"];
-  REQUIRE(pairs.size() == 4);
-  for (std::size_t from = 0; from < 4; ++from) {
-    for (std::size_t to = 0; to < 4; ++to) {
-      const bool biases = (from == 1 || from == 2) && to == 3,
-                 none = from == 3 && (to == 1 || to == 2);
+  REQUIRE(pairs.size() == 5);
+  for (std::size_t from = 0; from < 5; ++from) {
+    for (std::size_t to = 0; to < 5; ++to) {
+      const bool biases = 1 <= from && from <= 3 && to == 4,
+                 none = from == 4 && 1 <= to && to <= 3;
       CHECK(pairs[from][to + 1] == (biases || none ? Record("-") : Record(0)));
     }
   }

@@ -351,3 +351,53 @@ TEST_CASE("a model rebuilds its pruned shapes from a configuration and a list of
     copy_parameters(*full, *rebuilt);  // throws when a shape differs
   }
 }
+
+TEST_CASE("a variant survives its record, and models without one are written as before") {
+  ModelConfig config = small_config(ModelKind::seq2seq, Layout::fused);
+  CHECK_FALSE(config.to_record().contains("variant"));
+  CHECK_FALSE(config.to_record().contains("attention_dropout"));
+  config.block.attention_dropout = Real(0.1);
+  config.variant.decoder_heads = 2;
+  config.variant.output_bias = false;
+  config.variant.pooling = Pooling::first;
+  const Record record = config.to_record();
+  CHECK(record["attention_dropout"].dump() == "0.1");
+  const ModelConfig read = ModelConfig::from_record(record);
+  CHECK(read.variant == config.variant);
+  CHECK(read.block.attention_dropout == config.block.attention_dropout);
+  CHECK_FALSE(read.block.hidden_dropout.has_value());
+  Record wrong = record;
+  wrong["variant"]["decoder_heads"] = -2;
+  CHECK_THROWS_WITH(ModelConfig::from_record(wrong),
+                    Catch::Contains("variant.decoder_heads must be a number from 0"));
+  wrong["variant"].erase("decoder_heads");
+  CHECK_THROWS_WITH(ModelConfig::from_record(wrong), Catch::Contains("variant"));
+}
+
+TEST_CASE("sinusoids in halves are the same numbers in another order") {
+  for (const Index width : {8, 5}) {
+    Rng rng(1);
+    const Array pairs = Positions(PositionKind::sinusoidal, 4, width, rng).weight.value(),
+                halves = Positions(PositionKind::sinusoidal_halves, 4, width, rng).weight.value();
+    for (Index t = 0; t < 4; ++t) {
+      for (Index c = 0; c < width; ++c) {
+        const Index there = c % 2 == 0 ? c / 2 : (width + 1) / 2 + c / 2;
+        CHECK(halves[t * width + there] == pairs[t * width + c]);
+      }
+    }
+  }
+}
+
+TEST_CASE("a kept row is looked up and gets no gradient from it") {
+  Rng rng(1);
+  Embedding table(4, 3, rng);
+  const Ids ids({1, 4}, {2, 1, 2, 3});
+  const Array before = table(ids).value();
+  table.keep_row(2);
+  const Tensor y = table(ids);
+  CHECK(std::equal(before.span().begin(), before.span().end(), y.value().span().begin()));
+  sum(y + reshape(slice(table.weight, 0, 2, 3), {1, 1, 3})).backward();
+  const Array& gradient = table.weight.grad();
+  const std::vector<Real> expected{0, 0, 0, 1, 1, 1, 4, 4, 4, 1, 1, 1};  // 4: by the other use
+  CHECK(std::equal(expected.begin(), expected.end(), gradient.span().begin()));
+}

@@ -215,8 +215,15 @@ Tensor loss_of(Module& model, const TinyBatch& batch, HeadProbe* probe) {
   if (auto* language = dynamic_cast<LanguageModel*>(&model)) {
     return cross_entropy((*language)(batch.target, probe), batch.labels);
   }
-  auto& classifier = dynamic_cast<Classifier&>(model);
-  return cross_entropy(classifier(batch.source, batch.lengths, probe), batch.classes);
+  if (auto* classifier = dynamic_cast<Classifier*>(&model)) {
+    return cross_entropy((*classifier)(batch.source, batch.lengths, probe), batch.classes);
+  }
+  if (auto* masked = dynamic_cast<MaskedLanguageModel*>(&model)) {
+    return cross_entropy((*masked)(batch.source, batch.lengths, probe), batch.source);
+  }
+  auto& encoder = dynamic_cast<TextEncoder&>(model);
+  const Tensor hidden = encoder(batch.source, batch.lengths, probe);
+  return cross_entropy(encoder.pooled(hidden, batch.lengths), batch.classes);
 }
 
 }  // namespace test

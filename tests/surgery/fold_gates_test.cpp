@@ -20,7 +20,10 @@ Array logits(Module& model, const TinyBatch& batch, HeadProbe* probe = nullptr) 
   if (auto* language = dynamic_cast<LanguageModel*>(&model)) {
     return (*language)(batch.target, probe).value();
   }
-  return dynamic_cast<Classifier&>(model)(batch.source, batch.lengths, probe).value();
+  if (auto* classifier = dynamic_cast<Classifier*>(&model)) {
+    return (*classifier)(batch.source, batch.lengths, probe).value();
+  }
+  return dynamic_cast<TextEncoder&>(model)(batch.source, batch.lengths, probe).value();
 }
 
 }  // namespace

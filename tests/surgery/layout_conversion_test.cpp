@@ -16,7 +16,8 @@ using Catch::Matchers::Contains;
 namespace {
 
 constexpr ForeignLayout foreign_layouts[] = {ForeignLayout::pytorch, ForeignLayout::bert,
-                                             ForeignLayout::gpt2, ForeignLayout::summae};
+                                             ForeignLayout::gpt2, ForeignLayout::bart,
+                                             ForeignLayout::summae};
 constexpr HeadOrder head_orders[] = {HeadOrder::blocked, HeadOrder::interleaved};
 constexpr Layout convertible[] = {Layout::separate, Layout::fused};
 
@@ -100,6 +101,11 @@ class ForeignAttention {
                       project(input, time, "self.key.weight", "self.key.bias", 0, n),
                       project(input, time, "self.value.weight", "self.value.bias", 0, n)),
             time, "output.dense.weight", "output.dense.bias", 0, width);
+      case ForeignLayout::bart:
+        return project(attention(project(input, time, "q_proj.weight", "q_proj.bias", 0, n),
+                                 project(input, time, "k_proj.weight", "k_proj.bias", 0, n),
+                                 project(input, time, "v_proj.weight", "v_proj.bias", 0, n)),
+                       time, "out_proj.weight", "out_proj.bias", 0, width);
       case ForeignLayout::summae:
         return project(attention(project(input, time, "q_proj/kernel", "", 0, n),
                                  project(input, time, "k_proj/kernel", "", 0, n),
@@ -183,7 +189,8 @@ TEST_CASE("every number stands where the other implementation keeps it, blocked 
         arrays[layout] = export_attention(*attention, layout, order);
       }
       NamedArrays &pytorch = arrays[ForeignLayout::pytorch], &bert = arrays[ForeignLayout::bert],
-                  &gpt2 = arrays[ForeignLayout::gpt2], &summae = arrays[ForeignLayout::summae];
+                  &gpt2 = arrays[ForeignLayout::gpt2], &summae = arrays[ForeignLayout::summae],
+                  &bart = arrays[ForeignLayout::bart];
       CHECK(pytorch["in_proj_weight"].shape() == Shape{12, 5});
       CHECK(gpt2["c_attn.weight"].shape() == Shape{5, 12});
       CHECK(gpt2["c_proj.weight"].shape() == Shape{4, 5});
@@ -191,6 +198,7 @@ TEST_CASE("every number stands where the other implementation keeps it, blocked 
       CHECK(summae.size() == 4);
 
       const char* const bert_names[] = {"self.query", "self.key", "self.value"};
+      const char* const bart_names[] = {"q_proj", "k_proj", "v_proj"};
       const char* const summae_names[] = {"q_proj/kernel", "k_proj/kernel", "v_proj/kernel"};
       const HeadRole weights[] = {HeadRole::query, HeadRole::key, HeadRole::value};
       const HeadRole biases[] = {HeadRole::query_bias, HeadRole::key_bias, HeadRole::value_bias};
@@ -200,23 +208,26 @@ TEST_CASE("every number stands where the other implementation keeps it, blocked 
           const Index channel = channel_of(position, d);
           for (std::size_t part = 0; part < 3; ++part) {
             const Index packed = Index(part) * channels + channel;
-            const std::string name = bert_names[part];
+            const std::string name = bert_names[part], bart_name = bart_names[part];
             for (Index i = 0; i < width; ++i) {
               const Real expected = code(weights[part], head, d, i);
               CHECK(pytorch["in_proj_weight"][packed * width + i] == expected);
               CHECK(bert[name + ".weight"][channel * width + i] == expected);
+              CHECK(bart[bart_name + ".weight"][channel * width + i] == expected);
               CHECK(gpt2["c_attn.weight"][i * 3 * channels + packed] == expected);
               CHECK(summae[summae_names[part]][i * channels + channel] == expected);
             }
             const Real expected = code(biases[part], head, d, 0);
             CHECK(pytorch["in_proj_bias"][packed] == expected);
             CHECK(bert[name + ".bias"][channel] == expected);
+            CHECK(bart[bart_name + ".bias"][channel] == expected);
             CHECK(gpt2["c_attn.bias"][packed] == expected);
           }
           for (Index out = 0; out < width; ++out) {
             const Real expected = code(HeadRole::output, head, d, out);
             CHECK(pytorch["out_proj.weight"][out * channels + channel] == expected);
             CHECK(bert["output.dense.weight"][out * channels + channel] == expected);
+            CHECK(bart["out_proj.weight"][out * channels + channel] == expected);
             CHECK(gpt2["c_proj.weight"][channel * width + out] == expected);
             CHECK(summae["output_proj/kernel"][channel * width + out] == expected);
           }
@@ -226,6 +237,7 @@ TEST_CASE("every number stands where the other implementation keeps it, blocked 
         const Real expected = code(HeadRole::output_bias, HeadSlice::of_none, out, 0);
         CHECK(pytorch["out_proj.bias"][out] == expected);
         CHECK(bert["output.dense.bias"][out] == expected);
+        CHECK(bart["out_proj.bias"][out] == expected);
         CHECK(gpt2["c_proj.bias"][out] == expected);
       }
     }
@@ -399,8 +411,8 @@ TEST_CASE("importing does not reach a copy of the numbers that somebody keeps") 
 TEST_CASE("layouts and orders are found by name") {
   CHECK(from_name<ForeignLayout>("foreign layout", "summae") == ForeignLayout::summae);
   CHECK(from_name<HeadOrder>("head order", "interleaved") == HeadOrder::interleaved);
-  CHECK_THROWS_WITH(from_name<ForeignLayout>("foreign layout", "bart"),
-                    Contains("pytorch, bert, gpt2, summae"));
+  CHECK_THROWS_WITH(from_name<ForeignLayout>("foreign layout", "t5"),
+                    Contains("pytorch, bert, gpt2, bart, summae"));
 }
 
 TEST_CASE("channel_of: heads in blocks, or their features interleaved") {

@@ -13,10 +13,16 @@ class Embedding : public Module {
   Embedding(Index count, Index width, Rng& rng, Real deviation = Real(0.02));
   /// The rows of the table at the ids. Throws UsageError for an id outside the table.
   Tensor operator()(const Ids& ids) const;
+  /// From now on, no gradient reaches this row from where it is looked up, as with PyTorch's
+  /// padding_idx. Gradients by another use of the table do.
+  void keep_row(Index row) { kept_row_ = row; }
   void members(Members& visit) override;
   std::string title() const override;
 
   Tensor weight;  // [V, C]
+
+ private:
+  Index kept_row_ = -1;
 };
 
 /// The normalisations of a Norm.
@@ -66,10 +72,11 @@ class FeedForward : public Module {
 };
 
 /// The position encodings of Positions.
-enum class PositionKind { sinusoidal, learned, none };
+enum class PositionKind { sinusoidal, learned, none, sinusoidal_halves };
 
 /// Adds to x [B, T, C] a vector per position: a learned table, or sin and cos of position times
-/// 10000^(-2i/C) in even and odd channels. Vaswani et al. 2017, section 3.5.
+/// 10000^(-2i/C) in even and odd channels, or, in halves, all sines before all cosines (Marian).
+/// Vaswani et al. 2017, section 3.5.
 class Positions : public Module {
  public:
   Positions(PositionKind kind, Index longest, Index width, Rng& rng);
@@ -81,7 +88,7 @@ class Positions : public Module {
 
   PositionKind kind;
   Index longest;
-  Tensor weight;  // [longest, C]; not a parameter when sinusoidal
+  Tensor weight;  // [longest, C]; a parameter when learned
 };
 
 }  // namespace HEADROOM_PRECISION

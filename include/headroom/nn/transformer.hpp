@@ -1,6 +1,8 @@
 // Encoder and decoder: the layers of Vaswani et al. 2017, section 3.1, pre- and post-norm.
 #pragma once
 
+#include <optional>
+
 #include "headroom/nn/attention.hpp"
 #include "headroom/nn/layers.hpp"
 
@@ -9,11 +11,13 @@ inline namespace HEADROOM_PRECISION {
 
 /// Configuration shared by all layers of a stack.
 struct BlockConfig {
-  Index width = 0;         // C
-  Index heads = 1;         // H
-  Index head_dim = 0;      // D; 0: width / heads
-  Index hidden = 0;        // F; 0: 4 * width
-  Real dropout = 0;        // on attention weights, hidden units and both branches' outputs
+  Index width = 0;     // C
+  Index heads = 1;     // H
+  Index head_dim = 0;  // D; 0: width / heads
+  Index hidden = 0;    // F; 0: 4 * width
+  Real dropout = 0;    // on attention weights, hidden units and both branches' outputs
+  std::optional<Real> attention_dropout = {};  // on attention weights, if it differs
+  std::optional<Real> hidden_dropout = {};     // on hidden units of the feed-forward likewise
   bool norm_first = true;  // pre-norm: x + f(norm(x)); post-norm: norm(x + f(x))
   Activation activation = Activation::relu;
   NormKind norm = NormKind::layer;

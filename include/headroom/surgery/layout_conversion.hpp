@@ -22,10 +22,12 @@ inline namespace HEADROOM_PRECISION {
 /// * `gpt2` (GPT2Attention of the same): a Conv1D computes x W + b, so its weight is the transpose
 ///   of a Linear's. c_attn.weight [C, 3nD] with query, key and value side by side, c_attn.bias
 ///   [3nD], c_proj.weight [nD, C], c_proj.bias [C].
+/// * `bart` (BartAttention and MarianAttention of the same): four Linears, q_proj.weight [nD, C],
+///   q_proj.bias [nD], likewise k_proj and v_proj, and out_proj.weight [C, nD], out_proj.bias [C].
 /// * `summae` (transformer.py of google-research/summae, the summarisation transformer of Liu and
 ///   others 2019): four TensorFlow Dense kernels, transposed like GPT-2's and without biases:
 ///   q_proj/kernel, k_proj/kernel, v_proj/kernel [C, nD] and output_proj/kernel [nD, C].
-enum class ForeignLayout { pytorch, bert, gpt2, summae };
+enum class ForeignLayout { pytorch, bert, gpt2, bart, summae };
 
 /// Which of the nD channels of a projection is channel d of the i-th live head: `blocked` i D + d,
 /// from splitting the axis into [n, D], as all implementations above do; `interleaved` d n + i,
@@ -45,6 +47,9 @@ using NamedArrays = std::map<std::string, Array>;
 /// `gpt2`, keys or values of another width in `gpt2`.
 NamedArrays export_attention(Attention& attention, ForeignLayout layout,
                              HeadOrder order = HeadOrder::blocked);
+
+/// The names and shapes of those arrays. Throws what export_attention() throws.
+std::map<std::string, Shape> foreign_shapes(const Attention& attention, ForeignLayout layout);
 
 /// Exports the gradients in the same way. Throws UsageError also when a parameter has none.
 NamedArrays export_gradients(Attention& attention, ForeignLayout layout,

@@ -82,6 +82,9 @@ const ModelConfig* config_of(const Module& model);
 /// left the tensors of a checkpoint: a broken file must not make us ask for memory that it does not
 /// pay for. Call it before the model is built.
 void check_plausible(const ModelConfig& config, const TensorFile& file, const std::string& origin);
+/// The same for so many elements in all, in the file `tensors`.
+void check_plausible(const ModelConfig& config, double elements, const std::string& origin,
+                     const std::string& tensors);
 
 /// A model from a checkpoint, in evaluation mode, with its task and vocabularies.
 struct SavedModel {

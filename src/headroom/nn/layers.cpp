@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "headroom/base/error.hpp"
@@ -21,7 +22,22 @@ inline namespace HEADROOM_PRECISION {
 Embedding::Embedding(Index count, Index width, Rng& rng, Real deviation)
     : weight(parameter(normal({count, width}, deviation, rng))) {}
 
-Tensor Embedding::operator()(const Ids& ids) const { return embedding(weight, ids); }
+Tensor Embedding::operator()(const Ids& ids) const {
+  const Tensor rows = embedding(weight, ids);
+  if (std::find(ids.span().begin(), ids.span().end(), kept_row_) == ids.span().end()) return rows;
+  // Kept rows are multiplied by 0, which ends the gradient, and added again as constants.
+  Shape one_each = ids.shape();
+  one_each.push_back(1);
+  Array others(one_each);
+  Array kept = zeros(rows.shape());
+  const Index width = rows.dim(-1);
+  for (Index n = 0; n < ids.size(); ++n) {
+    others[n] = ids[n] == kept_row_ ? Real(0) : Real(1);
+    if (ids[n] != kept_row_) continue;
+    std::copy_n(rows.value().data() + n * width, width, kept.data() + n * width);
+  }
+  return rows * constant(others) + constant(kept);
+}
 
 void Embedding::members(Members& visit) { visit("weight", weight); }
 
@@ -90,14 +106,16 @@ std::string FeedForward::title() const {
 
 namespace {
 
-/// PE(t, 2i) = sin(t / 10000^(2i/C)), PE(t, 2i + 1) = cos of the same.
-Array sinusoids(Index longest, Index width) {
+/// PE(t, 2i) = sin(t / 10000^(2i/C)), PE(t, 2i + 1) = cos of the same. In halves the sine is in
+/// channel i and the cosine in channel ceil(C / 2) + i.
+Array sinusoids(Index longest, Index width, bool halves) {
   Array table({longest, width});
   for (Index t = 0; t < longest; ++t) {
     for (Index c = 0; c < width; ++c) {
       const double pair = double(c - c % 2) / double(width);
       const double angle = double(t) / std::pow(10000.0, pair);
-      table[t * width + c] = Real(float(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
+      const Index channel = !halves ? c : c / 2 + (c % 2 == 0 ? 0 : (width + 1) / 2);
+      table[t * width + channel] = Real(float(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
   }
   return table;
@@ -109,8 +127,8 @@ Positions::Positions(PositionKind kind_, Index longest_, Index width, Rng& rng)
     : kind(kind_), longest(longest_) {
   if (kind == PositionKind::learned) {
     weight = parameter(normal({longest, width}, Real(0.02), rng));
-  } else if (kind == PositionKind::sinusoidal) {
-    weight = constant(sinusoids(longest, width));
+  } else if (kind != PositionKind::none) {
+    weight = constant(sinusoids(longest, width, kind == PositionKind::sinusoidal_halves));
   }
 }
 

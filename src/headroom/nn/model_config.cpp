@@ -22,6 +22,11 @@ void read_json(const JsonNode& from, Layout& to) {
   }
 }
 
+/// Nothing for a model without a variant, so that the field is left out.
+Record json_of(const ModelVariant& variant) {
+  return variant == ModelVariant() ? Record() : json_of<ModelVariant>(variant);
+}
+
 namespace {
 
 /// Throws UsageError for a number that no configuration can have.
@@ -31,17 +36,19 @@ void check_number(const std::string& key, const T& value) {
     if (value >= 0 && value <= T(10'000'000)) return;
     throw UsageError(
         fmt::format("model configuration: {} must be a number from 0 to 10000000", key));
+  } else if constexpr (std::is_same_v<T, std::optional<Real>> ||
+                       std::is_same_v<T, std::optional<Index>>) {
+    check_number(key, value.value_or(0));
+  } else if constexpr (HasFields<T>) {
+    T::Fields::each([&](const char* inner, auto member, Presence) {
+      check_number(key + "." + inner, std::invoke(member, value));
+    });
   }
 }
 
 }  // namespace
 
-Record ModelConfig::to_record() const {
-  Record record = json_of(*this);
-  record["dropout"] = shortest_number(block.dropout);
-  record["epsilon"] = shortest_number(block.epsilon);
-  return record;
-}
+Record ModelConfig::to_record() const { return json_of(*this); }
 
 ModelConfig ModelConfig::from_record(const Record& record) {
   try {

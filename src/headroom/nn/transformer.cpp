@@ -18,13 +18,19 @@ Index hidden_of(const BlockConfig& config) {
   return config.hidden == 0 ? 4 * config.width : config.hidden;
 }
 
+FeedForward feed_forward_of(const BlockConfig& config, Rng& rng) {
+  return {config.width,      hidden_of(config),
+          config.activation, config.hidden_dropout.value_or(config.dropout),
+          config.bias,       rng};
+}
+
 std::unique_ptr<Attention> attention_of(const BlockConfig& config, AttentionKind kind, Rng& rng) {
   AttentionConfig heads;
   heads.width = config.width;
   heads.heads = config.heads;
   heads.head_dim = config.head_dim;
   heads.bias = config.bias;
-  heads.dropout = config.dropout;
+  heads.dropout = config.attention_dropout.value_or(config.dropout);
   auto attention = make_attention(config.layout, heads, rng);
   attention->set_location({kind, 0});
   return attention;
@@ -60,8 +66,7 @@ Tensor residual(bool norm_first, const Tensor& x, const Norm& norm, const Dropou
 EncoderLayer::EncoderLayer(const BlockConfig& config, Rng& rng)
     : self_attn_(attention_of(config, AttentionKind::encoder_self, rng)),
       norm_first(config.norm_first),
-      feed_forward(config.width, hidden_of(config), config.activation, config.dropout, config.bias,
-                   rng),
+      feed_forward(feed_forward_of(config, rng)),
       norm1(config.width, config.norm, config.epsilon),
       norm2(config.width, config.norm, config.epsilon),
       dropout1(config.dropout),
@@ -130,8 +135,7 @@ DecoderLayer::DecoderLayer(const BlockConfig& config, Rng& rng)
     : self_attn_(attention_of(config, AttentionKind::decoder_self, rng)),
       multihead_attn_(attention_of(config, AttentionKind::cross, rng)),
       norm_first(config.norm_first),
-      feed_forward(config.width, hidden_of(config), config.activation, config.dropout, config.bias,
-                   rng),
+      feed_forward(feed_forward_of(config, rng)),
       norm1(config.width, config.norm, config.epsilon),
       norm2(config.width, config.norm, config.epsilon),
       norm3(config.width, config.norm, config.epsilon),

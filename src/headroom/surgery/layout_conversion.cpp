@@ -51,6 +51,12 @@ ForeignNames names_in(ForeignLayout layout, const AttentionConfig& config) {
               "c_proj.weight",
               "c_proj.bias",
               true};
+    case ForeignLayout::bart:
+      return {{"q_proj.weight", "k_proj.weight", "v_proj.weight"},
+              {"q_proj.bias", "k_proj.bias", "v_proj.bias"},
+              "out_proj.weight",
+              "out_proj.bias",
+              false};
     case ForeignLayout::summae:
       return {{"q_proj/kernel", "k_proj/kernel", "v_proj/kernel"},
               {},
@@ -66,8 +72,8 @@ void check_can_hold(ForeignLayout layout, const Attention& attention) {
   const AttentionConfig& config = attention.config();
   const char* why = nullptr;
   if (layout == ForeignLayout::summae && config.bias) why = "this layout has no biases";
-  if (layout == ForeignLayout::bert && !config.bias) why = "this layout has biases";
-  if (layout == ForeignLayout::gpt2 && !config.bias) why = "this layout has biases";
+  const bool optional_biases = layout == ForeignLayout::pytorch || layout == ForeignLayout::summae;
+  if (!optional_biases && !config.bias) why = "this layout has biases";
   if (layout == ForeignLayout::gpt2 && !equal_widths(config)) {
     why = "keys and values must be as wide as queries";
   }
@@ -236,6 +242,10 @@ void check_arrays(const NamedArrays& arrays, const ConversionPlan& plan, Foreign
 
 Index channel_of(HeadOrder order, Index head, Index d, Index heads, Index head_dim) {
   return order == HeadOrder::blocked ? head * head_dim + d : d * heads + head;
+}
+
+std::map<std::string, Shape> foreign_shapes(const Attention& attention, ForeignLayout layout) {
+  return make_plan(attention, layout, HeadOrder::blocked).shapes;
 }
 
 NamedArrays export_attention(Attention& attention, ForeignLayout layout, HeadOrder order) {

@@ -75,7 +75,7 @@ std::vector<HeadId> still_to_remove(Module& model, const StateReader& from) {
 const ModelConfig* config_of(const Module& model) {
   if (const auto* seq2seq = dynamic_cast<const Seq2Seq*>(&model)) return &seq2seq->config;
   if (const auto* language = dynamic_cast<const LanguageModel*>(&model)) return &language->config;
-  if (const auto* classifier = dynamic_cast<const Classifier*>(&model)) return &classifier->config;
+  if (const auto* encoder = dynamic_cast<const TextEncoder*>(&model)) return &encoder->config;
   return nullptr;
 }
 

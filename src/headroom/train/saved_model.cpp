@@ -24,20 +24,30 @@ void check_plausible(const ModelConfig& config, const TensorFile& file, const st
   for (const std::string& name : file.names()) {
     elements += double(file.tensor(name).shape.size());
   }
+  check_plausible(config, elements, origin, file.origin());
+}
+
+void check_plausible(const ModelConfig& config, double elements, const std::string& origin,
+                     const std::string& tensors) {
   const auto number = [](Index value) { return double(value); };
   const BlockConfig& block = config.block;
   const double width = number(block.width), layers = number(config.layers);
+  const double decoder_layers = number(config.variant.decoder_layers),
+               decoder_hidden = number(config.variant.decoder_hidden);
   const double heads_width =
       block.head_dim == 0 ? width : number(block.heads) * number(block.head_dim);
   const double spare = 16 * elements + 1e7;  // removed heads and computed tables are not stored
   const bool fits =
       width * number(config.source_vocabulary) <= elements && layers * width <= elements &&
       layers * number(block.hidden) <= elements && width * number(block.hidden) <= elements &&
+      decoder_layers * width <= elements && decoder_layers * decoder_hidden <= elements &&
+      width * decoder_hidden <= elements &&
+      width * number(config.variant.token_types) <= elements &&
       width * number(config.target_vocabulary) <= spare && layers * width * heads_width <= spare &&
       layers * number(block.heads) <= spare / 1e3 && width * number(config.longest) <= spare;
   if (fits) return;
   throw FileError(
-      fmt::format("{}: describes a larger model than {} has tensors for", origin, file.origin()));
+      fmt::format("{}: describes a larger model than {} has tensors for", origin, tensors));
 }
 
 SavedModel load_model(const std::filesystem::path& path, const std::string& part) {

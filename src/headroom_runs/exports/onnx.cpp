@@ -270,6 +270,7 @@ OnnxModel onnx_of(const Classifier& model) {
 
 std::vector<std::filesystem::path> export_onnx(const SavedModel& saved,
                                                const std::filesystem::path& folder) {
+  require_plain_model(saved);
   std::vector<std::pair<const char*, OnnxModel>> models;
   switch (saved.config.kind) {
     case ModelKind::seq2seq:
@@ -282,6 +283,8 @@ std::vector<std::filesystem::path> export_onnx(const SavedModel& saved,
     case ModelKind::classifier:
       models.emplace_back("model.onnx", onnx_of(saved.classifier()));
       break;
+    case ModelKind::encoder:
+    case ModelKind::masked_language_model: break;  // refused above
   }
   const std::map<std::string, std::string> metadata{
       {"headroom.config", saved.config.to_record().dump()},

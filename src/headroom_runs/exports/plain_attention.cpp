@@ -39,6 +39,19 @@ NamedArrays blocks_of(const SharedHead& shared) {
 
 }  // namespace
 
+void require_plain_model(const SavedModel& saved) {
+  const ModelConfig& config = saved.config;
+  const bool has_outputs =
+      config.kind != ModelKind::encoder && config.kind != ModelKind::masked_language_model;
+  const bool plain = config.variant == ModelVariant() && !config.block.attention_dropout &&
+                     !config.block.hidden_dropout &&
+                     config.positions != PositionKind::sinusoidal_halves;
+  if (has_outputs && plain) return;
+  throw UsageError(fmt::format("{}: a {} that another program made cannot be exported like this",
+                               saved.origin, name_of(config.kind)),
+                   {"model"});
+}
+
 NamedArrays plain_attention(Attention& attention) {
   switch (attention.layout()) {
     case Layout::separate:

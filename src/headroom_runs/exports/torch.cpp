@@ -57,6 +57,7 @@ Record description(const SavedModel& saved) {
 
 std::vector<std::filesystem::path> export_torch(const SavedModel& saved,
                                                 const std::filesystem::path& folder) {
+  require_plain_model(saved);
   const std::filesystem::path tensors = folder / "model.safetensors",
                               config = folder / "model.json", program = folder / "model.py";
   state_dict(*saved.model).write(tensors);

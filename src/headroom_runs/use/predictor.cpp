@@ -35,6 +35,10 @@ Predictor::Predictor(const SavedModel& saved, PredictOptions options)
       read_(saved.vocabulary(read_name(saved.config.kind))),
       written_(saved.vocabulary(written_name(saved.config.kind))) {
   const ModelKind kind = saved.config.kind;
+  if (kind == ModelKind::encoder || kind == ModelKind::masked_language_model) {
+    throw UsageError(fmt::format("{}: a {} predicts no outputs", saved.origin, name_of(kind)),
+                     {"model"});
+  }
   if (kind == ModelKind::classifier) classes_ = classes_of(saved);
   if (kind != ModelKind::seq2seq && options.beam > 1) {
     throw UsageError(fmt::format("{}: a {} has no beam search", saved.origin, name_of(kind)),
@@ -146,6 +150,8 @@ std::vector<Prediction> Predictor::predict(std::span<const std::string> texts) c
     case ModelKind::seq2seq: generate(read, into); break;
     case ModelKind::classifier: classify(read, into); break;
     case ModelKind::language_model: continue_texts(read, into); break;
+    case ModelKind::encoder:
+    case ModelKind::masked_language_model: break;  // refused by the constructor
   }
   return predictions;
 }

@@ -37,7 +37,7 @@ Tensor mixed(const Tensor& q, const Tensor& k, const Tensor& v, Index heads) {
 }
 
 /// The forward pass of the other implementation, from its own arrays and by its own convention:
-/// Linears (x W^T + b) in PyTorch and BERT, Conv1D and kernels (x W + b) in GPT-2 and SummAE.
+/// Linears (x W^T + b) in PyTorch, BERT and BART, Conv1D and kernels (x W + b) in GPT-2 and SummAE.
 Tensor forward_of(ForeignLayout layout, const std::map<std::string, Tensor>& arrays,
                   const Tensor& x, Index heads) {
   const Index width = x.dim(2);
@@ -58,6 +58,11 @@ Tensor forward_of(ForeignLayout layout, const std::map<std::string, Tensor>& arr
       const auto qkv = thirds(matmul(x, at("c_attn.weight")) + at("c_attn.bias"));
       return matmul(mixed(qkv[0], qkv[1], qkv[2], heads), at("c_proj.weight")) + at("c_proj.bias");
     }
+    case ForeignLayout::bart:
+      return linear(mixed(linear(x, at("q_proj.weight"), at("q_proj.bias")),
+                          linear(x, at("k_proj.weight"), at("k_proj.bias")),
+                          linear(x, at("v_proj.weight"), at("v_proj.bias")), heads),
+                    at("out_proj.weight"), at("out_proj.bias"));
     case ForeignLayout::summae:
       return matmul(mixed(matmul(x, at("q_proj/kernel")), matmul(x, at("k_proj/kernel")),
                           matmul(x, at("v_proj/kernel")), heads),
@@ -92,6 +97,7 @@ std::string place_of(ForeignLayout layout, Index begin, Index end) {
       return fmt::format("rows {} to {} of self.query.weight", begin, end - 1);
     case ForeignLayout::gpt2:
       return fmt::format("columns {} to {} of c_attn.weight", begin, end - 1);
+    case ForeignLayout::bart: return fmt::format("rows {} to {} of q_proj.weight", begin, end - 1);
     case ForeignLayout::summae:
       return fmt::format("columns {} to {} of q_proj/kernel", begin, end - 1);
   }
@@ -99,7 +105,8 @@ std::string place_of(ForeignLayout layout, Index begin, Index end) {
 }
 
 constexpr ForeignLayout foreign_layouts[] = {ForeignLayout::pytorch, ForeignLayout::bert,
-                                             ForeignLayout::gpt2, ForeignLayout::summae};
+                                             ForeignLayout::gpt2, ForeignLayout::bart,
+                                             ForeignLayout::summae};
 
 /// The same layer in both layouts of this library, with the gradients of one pass and its outputs.
 struct Pair {
@@ -319,7 +326,8 @@ void convert(const Pairs& pairs, Notebook& book) {
                there_and_back + between),
       "The arrays of one layout are imported into a layer with separate and into one with fused "
       "heads, and exported to another layout. The table counts the elements that differ from "
-      "those of a direct export. BERT and GPT-2 have biases, SummAE has none, PyTorch supports "
+      "those of a direct export. BERT, GPT-2 and BART have biases, SummAE has none, PyTorch "
+      "supports "
       "both.",
       columns, rows);
   book.equal("elements changed from any layout into any other", double(between), 0);
