@@ -1,6 +1,10 @@
 // Models and tokenizers that other programs have written (target headroom_foreign). For programs.
 #pragma once
 
+#include "headroom_foreign/folders/folder_tensors.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
+#include "headroom_foreign/folders/name_table.hpp"
+#include "headroom_foreign/folders/write_folder.hpp"
 #include "headroom_foreign/tokenizers/added_tokens.hpp"
 #include "headroom_foreign/tokenizers/byte_bpe.hpp"
 #include "headroom_foreign/tokenizers/foreign_tokenizer.hpp"

@@ -50,10 +50,18 @@ const std::map<std::string, Kind> kinds{
     {"train", {parity::train, true}},
     {"bert_attention", {parity::bert_attention, true}},
     {"gpt2_model", {parity::gpt2_model, true}},
+    {"bert_model", {parity::bert_model, true}},
+    {"bert_mlm", {parity::bert_mlm, true}},
+    {"bert_classifier", {parity::bert_classifier, true}},
+    {"gpt2_lm", {parity::gpt2_lm, true}},
+    {"marian_mt", {parity::marian_mt, true}},
 };
 
 /// How often a case that is off is run again with nudged inputs. Double decides every case.
 constexpr std::uint64_t nudged_runs = is_double ? 0 : 16;
+
+/// The file of a case that is a folder: a model with what it computes.
+constexpr const char* folder_case = "expected.safetensors";
 
 enum class Outcome { passed, undecided, failed };  // from good to bad
 
@@ -101,7 +109,8 @@ Verdict verdict(parity::Case& c) {
 
 /// Prints the line of one case; nothing when `only` leaves it out.
 std::optional<Outcome> run(const std::filesystem::path& path, const std::string& only) {
-  const std::string name = path.stem().string();
+  const bool is_folder = path.filename() == folder_case;
+  const std::string name = (is_folder ? path.parent_path() : path).stem().string();
   Verdict found;
   try {
     parity::Case c(path);
@@ -122,7 +131,8 @@ constexpr const char* usage_text =
     R"(Usage: ./headroom parity DIR [--only KIND] [--precision double|float]
 
 Compares headroom with results that PyTorch computed: the outputs and gradients
-of every case (.safetensors) in the folder DIR, for example tests/parity/cases.
+of every case (.safetensors, or a model folder with expected.safetensors) in
+the folder DIR, for example tests/parity/cases and tests/parity/folders.
 Prints one line per case with its largest difference. In float a case can be
 undecided: its difference is too large, but rounding of the inputs explains it.
 
@@ -169,6 +179,7 @@ int main(int count, char** arguments) {
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".safetensors") paths.push_back(entry.path());
+    if (exists(entry.path() / folder_case)) paths.push_back(entry.path() / folder_case);
   }
   std::sort(paths.begin(), paths.end());
 

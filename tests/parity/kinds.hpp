@@ -31,6 +31,13 @@ void train(Case& c, Layout layout);
 void bert_attention(Case& c, Layout layout);
 void gpt2_model(Case& c, Layout layout);
 
+// Model folders of Transformers, as its save_pretrained() wrote them.
+void bert_model(Case& c, Layout layout);
+void bert_mlm(Case& c, Layout layout);
+void bert_classifier(Case& c, Layout layout);
+void gpt2_lm(Case& c, Layout layout);
+void marian_mt(Case& c, Layout layout);
+
 }  // namespace parity
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -47,6 +47,8 @@ class Case {
  public:
   explicit Case(const std::filesystem::path& path);
 
+  /// The folder of the file: of a case that is a model folder, the model's.
+  std::filesystem::path folder() const { return path_.parent_path(); }
   const std::string& kind() const { return kind_; }
   const Record& config() const { return config_; }
 
@@ -54,6 +56,8 @@ class Case {
   Tensor input(const std::string& name);
   Ids ids(const std::string& name);
   Bytes bytes(const std::string& name);
+  /// in.NAME as numbers.
+  Array numbers(const std::string& name) { return array("in." + name); }
   /// All tensors whose names start with `prefix`, by the rest of their names.
   std::map<std::string, Array> arrays(const std::string& prefix);
   /// The shape of param.NAME, from which layers take their sizes.
@@ -64,6 +68,8 @@ class Case {
   /// Sets the parameters of a model from param.*, all of them. `names` lists those that are called
   /// otherwise in the file.
   void load(Module& model, const std::vector<ParameterName>& names = {});
+  /// In a nudged run: moves the parameters of a model that was read from elsewhere.
+  void nudge(Module& model);
   /// Compares out.*, and starts the backward pass from cot.*.
   void compare_outputs(std::span<const Output> outputs);
   /// Compares grad.in.NAME.
@@ -103,6 +109,7 @@ class Case {
   };
 
   Array array(const std::string& name);
+  void nudge(Array& numbers);
   /// Calls visit(element, actual, expected, in_key_bias) for every number that is held to
   /// something.
   template <class Visit>
@@ -112,6 +119,7 @@ class Case {
                       double key_bias_allowed);
   void use(const std::string& name) { used_.insert(name); }
 
+  std::filesystem::path path_;
   TensorFile file_;
   std::string kind_;
   Record config_;

@@ -1,0 +1,57 @@
+// A model folder as Hugging Face Transformers writes it: config.json and safetensors.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headroom/base/head_id.hpp"
+#include "headroom/base/record_json.hpp"
+#include "headroom/nn/models.hpp"
+#include "headroom/train/checkpoint.hpp"
+#include "headroom_foreign/folders/folder_tensors.hpp"
+#include "headroom_foreign/folders/name_table.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// A model folder whose configuration and headers have been read and checked: BertModel,
+/// BertForMaskedLM, BertForSequenceClassification, GPT2Model, GPT2LMHeadModel, MarianMTModel.
+struct ModelFolder {
+  std::filesystem::path path;
+  Record json;               // config.json as it is
+  std::string architecture;  // "BertModel"
+  FolderTensors tensors;
+  ModelConfig config;           // of the model with all heads
+  std::vector<HeadId> removed;  // by pruned_heads
+  const NameTable* names = nullptr;
+  bool with_prefix = false;  // the tensors' names have that of the base model
+  bool base_only = false;    // a head that the file may have is not read
+
+  /// The name in the files of a parameter by the table: norms of BERT once had `gamma` and `beta`.
+  std::string stored_name(const std::string& name) const;
+
+  /// Builds the model, without the heads that it has lost, in evaluation mode and in this layout.
+  /// Throws FileError.
+  std::unique_ptr<Module> load(Layout layout = Layout::fused) const;
+  /// The same with what a checkpoint of ours would say of it.
+  SavedModel saved(Layout layout = Layout::fused) const;
+};
+
+/// Returns whether a path is a folder with config.json that names a model of Transformers, whether
+/// or not it can be read.
+bool is_model_folder(const std::filesystem::path& path);
+
+/// Reads config.json and the headers of the tensors. `as` opens the folder as another architecture
+/// of the same type than config.json names: as BertModel to read it without its head, as
+/// GPT2LMHeadModel to get the logits of a GPT2Model. Everything is untrusted input. Throws
+/// FileError, one line that names file, place and rule: for an architecture that is not known, a
+/// configuration that is not computed here, and tensors that the configuration does not need or
+/// that are missing or of another shape.
+ModelFolder open_model_folder(const std::filesystem::path& path, const std::string& as = "");
+
+/// The names of an architecture's parameters. Throws UsageError for an unknown one.
+const NameTable& names_of_architecture(const std::string& architecture, const ModelConfig& config);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

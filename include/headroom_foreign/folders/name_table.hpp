@@ -1,0 +1,59 @@
+// NameTable: how the parameters of an architecture of Hugging Face Transformers are called there
+// and here.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "headroom/nn/attention.hpp"
+#include "headroom/surgery/layout_conversion.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+/// What a row of a NameTable stands for.
+enum class NameOf {
+  parameter,  // one parameter
+  row,        // a vector that is stored as a matrix of one row
+  layer,      // `.weight` and `.bias` of a linear layer or a norm
+  conv1d,     // the same, with a matrix [in, out]
+  attention   // an attention; ours is a module, theirs the beginning of its parameters' names
+};
+
+/// One row. In a name, `#` is the number of a layer: the row stands for all layers.
+struct NameRow {
+  const char *theirs, *ours;
+  NameOf what = NameOf::parameter;
+  bool of_base = true;  // named with the prefix of the base model, where a file has that
+};
+
+/// The names of an architecture. All that reads or writes its parameters, or their gradients, goes
+/// through this table.
+struct NameTable {
+  const char* prefix;  // of the base model in a model with a head: "bert."
+  ForeignLayout attention;
+  std::vector<NameRow> rows;
+  /// Tensors of files that no parameter of ours is read from: buffers, and second names of tied
+  /// parameters. A name belongs to one if it contains it.
+  std::vector<const char*> ignored = {};
+};
+
+/// The values of a model's parameters under their names, or their gradients. Parameters without a
+/// gradient are left out then. Throws UsageError for an attention that the architecture cannot hold
+/// (export_attention()).
+NamedArrays in_foreign_names(Module& model, const NameTable& table, bool with_prefix,
+                             bool gradients = false);
+
+/// The names and shapes that in_foreign_names() gives.
+std::map<std::string, Shape> foreign_shapes(Module& model, const NameTable& table,
+                                            bool with_prefix);
+
+/// Sets all parameters of a model from arrays under their names. `array_of` is asked for one array
+/// at a time. Throws what it throws, and ShapeError for an array of another shape.
+void read_foreign_names(Module& model, const NameTable& table, bool with_prefix,
+                        const std::function<Array(const std::string& name)>& array_of);
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

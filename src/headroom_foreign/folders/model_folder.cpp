@@ -1,0 +1,211 @@
+// Opens a model folder, and makes the model of it.
+#include "headroom_foreign/folders/model_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "folders/architecture.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/base/nearest.hpp"
+#include "headroom/base/utf8.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/io/json.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr Index longest_config = 10'000'000;  // bytes
+
+const std::vector<Architecture>& all_architectures() {
+  static const std::vector<Architecture> all = [] {
+    std::vector<Architecture> list;
+    for (const auto& family :
+         {bert_architectures(), gpt2_architectures(), marian_architectures()}) {
+      list.insert(list.end(), family.begin(), family.end());
+    }
+    return list;
+  }();
+  return all;
+}
+
+const Architecture* find_architecture(const std::string& name) {
+  const auto& all = all_architectures();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Architecture& a) { return name == a.name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string known_architectures() {
+  std::string names;
+  for (const Architecture& known : all_architectures()) {
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  }
+  return names;
+}
+
+/// The architecture that config.json names, or the base model of its model_type; if given, `as`.
+const Architecture& architecture_of(const ConfigReader& reader, const std::string& as) {
+  const Record& json = reader.json();
+  const std::string type = reader.text("model_type", "");
+  std::vector<std::string> names;
+  if (json.contains("architectures") && json["architectures"].is_array()) {
+    for (const Record& name : json["architectures"]) {
+      if (name.is_string()) names.push_back(name.get<std::string>());
+    }
+  }
+  if (!as.empty()) names = {as};
+  if (names.empty()) {
+    for (const Architecture& known : all_architectures()) {
+      if (type == known.model_type) return known;
+    }
+    std::vector<std::string> types;
+    for (const Architecture& known : all_architectures()) types.emplace_back(known.model_type);
+    reader.fail("model_type", fmt::format("is \"{}\"; models of bert, gpt2 and marian are read{}",
+                                          printable(type), did_you_mean(type, types)));
+  }
+  const Architecture* found = find_architecture(names.front());
+  if (found == nullptr) {
+    std::vector<std::string> known;
+    for (const Architecture& each : all_architectures()) known.emplace_back(each.name);
+    reader.fail("architectures",
+                fmt::format("names {}, which is not read; known are {}{}", printable(names.front()),
+                            known_architectures(), did_you_mean(names.front(), known)));
+  }
+  if (type != found->model_type) {
+    reader.fail("model_type", fmt::format("is \"{}\", but {} is a model of \"{}\"", printable(type),
+                                          found->name, found->model_type));
+  }
+  return *found;
+}
+
+/// Throws FileError unless the tensors are those of the model, in their shapes.
+void check_tensors(const ModelFolder& folder, Module& model) {
+  std::set<std::string> used;
+  for (const auto& [name, shape] : foreign_shapes(model, *folder.names, folder.with_prefix)) {
+    const std::string stored = folder.stored_name(name);
+    const auto& [file, entry] = folder.tensors.at(stored);
+    if (!(entry->shape == shape)) {
+      throw FileError(fmt::format("{}: tensor \"{}\": is {}, but config.json needs {}",
+                                  file->origin(), stored, entry->shape.text(), shape.text()));
+    }
+    if (!is_floating(entry->type)) {
+      throw FileError(fmt::format("{}: tensor \"{}\": is {}; quantised weights are not read",
+                                  file->origin(), stored, name_of(entry->type)));
+    }
+    used.insert(stored);
+  }
+  for (const auto& [name, where] : folder.tensors.entries()) {
+    const bool ignored =
+        std::any_of(folder.names->ignored.begin(), folder.names->ignored.end(),
+                    [&](const char* part) { return name.find(part) != std::string::npos; });
+    const bool of_head =
+        folder.base_only && folder.with_prefix && !name.starts_with(folder.names->prefix);
+    if (used.contains(name) || ignored || of_head) continue;
+    throw FileError(
+        fmt::format("{}: tensor \"{}\": the model that config.json describes has no "
+                    "such parameter",
+                    where.file->origin(), printable(name)));
+  }
+}
+
+/// The number of elements of all tensors.
+double elements_in(const FolderTensors& tensors) {
+  double elements = 0;
+  for (const auto& [name, where] : tensors.entries()) elements += double(where.entry->shape.size());
+  return elements;
+}
+
+}  // namespace
+
+bool has_prefix(const FolderTensors& tensors, const NameTable& names) {
+  const auto& all = tensors.entries();
+  const auto first = all.lower_bound(names.prefix);
+  return *names.prefix != '\0' && first != all.end() && first->first.starts_with(names.prefix);
+}
+
+bool is_model_folder(const fs::path& path) {
+  const fs::path config = path / "config.json";
+  if (!fs::is_regular_file(config)) return false;
+  try {
+    const Record json = parse_json(read_file(config, longest_config), config.string());
+    return json.is_object() && (json.contains("model_type") || json.contains("architectures"));
+  } catch (const FileError&) {
+    return false;
+  }
+}
+
+ModelFolder open_model_folder(const fs::path& path, const std::string& as) {
+  const std::string origin = (path / "config.json").string();
+  Record json = parse_json(read_file(origin, longest_config), origin);
+  if (!json.is_object()) throw FileError(origin + ": is not an object");
+  ModelFolder folder{.path = path,
+                     .json = std::move(json),
+                     .architecture = {},
+                     .tensors = FolderTensors(path),
+                     .config = {},
+                     .removed = {}};
+  const ConfigReader reader(folder.json, origin);
+  if (reader.has("quantization_config")) {
+    reader.fail("quantization_config", "is there; quantised weights are not read");
+  }
+  const Architecture& architecture = architecture_of(reader, as);
+  folder.architecture = architecture.name;
+  folder.base_only = architecture.is_base;
+  folder.config = architecture.config(reader, folder.tensors);
+  folder.removed =
+      reader.pruned_heads(architecture.heads, folder.config.layers, folder.config.block.heads);
+  folder.names = &architecture.names(folder.config);
+  folder.with_prefix = has_prefix(folder.tensors, *folder.names);
+  check_plausible(folder.config, elements_in(folder.tensors), origin, folder.tensors.origin());
+  return folder;
+}
+
+std::string ModelFolder::stored_name(const std::string& name) const {
+  if (tensors.has(name)) return name;
+  for (const auto& [now, then] : {std::pair(".weight", ".gamma"), std::pair(".bias", ".beta")}) {
+    if (!name.ends_with(std::string("LayerNorm") + now)) continue;
+    const std::string old = name.substr(0, name.size() - std::string_view(now).size()) + then;
+    if (tensors.has(old)) return old;
+  }
+  return name;
+}
+
+std::unique_ptr<Module> ModelFolder::load(Layout layout) const {
+  ModelConfig wanted = config;
+  wanted.block.layout = layout;
+  Rng rng(0, "init");  // every number is replaced below
+  std::unique_ptr<Module> model = make_model(wanted, rng, removed);
+  check_tensors(*this, *model);
+  read_foreign_names(*model, *names, with_prefix,
+                     [&](const std::string& name) { return tensors.array(stored_name(name)); });
+  model->eval();
+  return model;
+}
+
+SavedModel ModelFolder::saved(Layout layout) const {
+  SavedModel saved;
+  saved.model = load(layout);
+  saved.config = config;
+  saved.config.block.layout = layout;
+  saved.removed = removed;
+  saved.about = {{"name", path.filename().string()}, {"kind", name_of(config.kind)}};
+  saved.origin = path.string();
+  return saved;
+}
+
+const NameTable& names_of_architecture(const std::string& architecture, const ModelConfig& config) {
+  const Architecture* found = find_architecture(architecture);
+  if (found != nullptr) return found->names(config);
+  throw UsageError(
+      fmt::format("{}: no such architecture; known are {}", architecture, known_architectures()));
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

@@ -1,0 +1,252 @@
+// Writing folders: what stays the same stays the same to the bit, and removed heads stay removed.
+#include "headroom_foreign/folders/write_folder.hpp"
+
+#include <set>
+
+#include "folders/small_folders.hpp"
+#include "headroom/base/error.hpp"
+#include "headroom/io/atomic_file.hpp"
+#include "headroom/nn/head_share.hpp"
+#include "headroom/ops/arithmetic.hpp"
+#include "headroom/ops/losses.hpp"
+#include "headroom/ops/reductions.hpp"
+#include "headroom/optim/adam.hpp"
+#include "support/catch.hpp"
+#include "support/close.hpp"
+
+using namespace headroom;
+using Catch::Contains;
+
+namespace {
+
+/// All outputs of a model on a small batch, with gates of its heads.
+Tensor output_of(Module& model, HeadProbe* probe = nullptr) {
+  const Ids ids({2, 4}, {1, 5, 2, 7, 3, 3, 9, 4}), target({2, 3}, {0, 4, 6, 2, 8, 1});
+  const Ids lengths({2}, {4, 3});
+  if (auto* seq2seq = dynamic_cast<Seq2Seq*>(&model)) {
+    return (*seq2seq)(ids, lengths, target, probe);
+  }
+  if (auto* language = dynamic_cast<LanguageModel*>(&model)) return (*language)(ids, probe);
+  if (auto* masked = dynamic_cast<MaskedLanguageModel*>(&model)) {
+    return (*masked)(ids, lengths, probe);
+  }
+  if (auto* classifier = dynamic_cast<Classifier*>(&model)) {
+    return (*classifier)(ids, lengths, probe);
+  }
+  auto& encoder = dynamic_cast<TextEncoder&>(model);
+  return encoder.pooled(encoder(ids, lengths, probe), lengths);
+}
+
+std::vector<HeadId> all_heads(Module& model) { return live_heads(model); }
+
+/// Gates that are 0 for some heads.
+HeadProbe without(Module& model, const std::vector<HeadId>& heads) {
+  HeadProbe probe;
+  for (const NamedAttention& found : attentions(model)) {
+    Array gates({found.attention->config().heads}, Real(1));
+    for (const HeadId& head : heads) {
+      if (found.id(head.head) == head) gates[head.head] = 0;
+    }
+    probe.gates[found.location()] = constant(gates);
+  }
+  return probe;
+}
+
+/// Gradients under the other program's names.
+NamedArrays gradients_of(Module& model, const NameTable& names) {
+  zero_grad(model);
+  const Tensor y = output_of(model);
+  sum(y * y).backward();
+  NamedArrays gradients;
+  for (const auto& [name, tensor] : parameters(model)) {
+    if (tensor.requires_grad() && !tensor.grad().defined()) {
+      Tensor(tensor).set_grad(zeros(tensor.shape()));
+    }
+  }
+  return in_foreign_names(model, names, true, true);
+}
+
+/// A folder of 2 layers of 3 heads, 6 in all in the first kind of attention.
+SmallFolder six_heads(const std::string& architecture) {
+  SmallFolder folder{small_json(architecture), {}};
+  ModelConfig config = small_config(architecture);
+  config.block.width = 9;
+  config.block.heads = 3;
+  config.variant.decoder_heads = architecture == "MarianMTModel" ? 3 : 0;
+  for (const char* key : {"hidden_size", "n_embd", "d_model"}) {
+    if (folder.json.contains(key)) folder.json[key] = 9;
+  }
+  for (const char* key :
+       {"num_attention_heads", "n_head", "encoder_attention_heads", "decoder_attention_heads"}) {
+    if (folder.json.contains(key)) folder.json[key] = 3;
+  }
+  Rng rng(7, "init");
+  const std::unique_ptr<Module> model = make_model(config, rng);
+  const bool is_base = architecture == "BertModel" || architecture == "GPT2Model";
+  for (const auto& [name, array] :
+       in_foreign_names(*model, names_of_architecture(architecture, config), !is_base)) {
+    Array numbers = array.clone();
+    for (Real& x : numbers.span()) x += Real(float(0.2 * rng.normal()));  // biases, too
+    folder.tensors.put(name, numbers);
+  }
+  return folder;
+}
+
+std::set<std::string> names_in(const std::filesystem::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) {
+      names.insert(entry.path().lexically_relative(folder).string());
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a model that did not change is written with the same bytes, with all that it came with") {
+  for (const char* architecture : architectures) {
+    const TemporaryFolder files, out;
+    SmallFolder folder = small_folder(architecture);
+    folder.json["a key of another program"] = {1, "two", Record()};
+    folder.tensors.metadata["format"] = "pt";
+    const std::filesystem::path path = folder.write(files);
+    files.file("tokenizer.json", "{}");
+    files.file("LICENSE", "Do what you like.\n");
+    files.file("README.md", "# A model\n");
+    files.file("1_Pooling/config.json", "{}");
+    files.file("pytorch_model.bin", "other weights");
+    files.file("onnx/model.onnx", "other weights");
+    const ModelFolder source = open_model_folder(path);
+    for (const FolderForm form : {FolderForm::dense, FolderForm::compact}) {
+      const std::filesystem::path to = out / (std::string(architecture) + name_of(form));
+      std::filesystem::create_directories(to);
+      write_model_folder(source, *source.load(Layout::separate), form, to);
+      CHECK(names_in(to) == std::set<std::string>{"1_Pooling/config.json", "LICENSE", "README.md",
+                                                  "config.json", "model.safetensors",
+                                                  "tokenizer.json"});
+      for (const std::string& name : names_in(to))
+        CHECK(read_file(to / name) == read_file(path / name));
+    }
+  }
+}
+
+TEST_CASE("masked, compact and dense are one function, for all subsets of six heads") {
+  for (const char* architecture : architectures) {
+    const TemporaryFolder files;
+    const ModelFolder source = open_model_folder(six_heads(architecture).write(files));
+    const std::unique_ptr<Module> full = source.load();
+    const std::vector<HeadId> heads = all_heads(*full);
+    const bool has_compact = source.config.kind != ModelKind::seq2seq;
+    for (unsigned subset = 1; subset < 64; ++subset) {
+      INFO(architecture << ", subset " << subset);
+      std::vector<HeadId> removed;
+      for (std::size_t i = 0; i < 6; ++i) {
+        if ((subset >> i & 1U) != 0) removed.push_back(heads[i]);
+      }
+      HeadProbe probe = without(*full, removed);
+      const Array masked = output_of(*full, &probe).value();
+      const std::unique_ptr<Module> cut =
+          source.load(subset % 2 == 0 ? Layout::fused : Layout::separate);
+      prune(*cut, removed);
+      CHECK_THAT(output_of(*cut).value(),
+                 test::close_at_scale(masked, test::tolerance(1e-12, 1e-5)));
+      const TemporaryFolder to;
+      std::filesystem::create_directories(to / "dense");
+      write_model_folder(source, *cut, FolderForm::dense, to / "dense");
+      const ModelFolder dense = open_model_folder(to / "dense");
+      CHECK(dense.removed.empty());
+      const std::unique_ptr<Module> grown = dense.load();
+      CHECK(all_heads(*grown) == heads);
+      CHECK_THAT(output_of(*grown).value(),
+                 test::close_at_scale(masked, test::tolerance(1e-12, 1e-5)));
+      NamedArrays of_dense = gradients_of(*grown, *source.names);
+      if (!has_compact) continue;
+      std::filesystem::create_directories(to / "compact");
+      write_model_folder(source, *cut, FolderForm::compact, to / "compact");
+      const ModelFolder compact = open_model_folder(to / "compact");
+      CHECK(compact.removed == removed);
+      const std::unique_ptr<Module> small = compact.load();
+      const Array of_small = output_of(*small).value(), of_cut = output_of(*cut).value();
+      CHECK_THAT(of_small, test::close_at_scale(of_cut, test::tolerance(1e-13, 1e-6)));
+      for (const auto& [name, gradient] : gradients_of(*small, *source.names)) {
+        if (gradient.shape() == of_dense.at(name).shape()) {  // of what is not in a cut attention
+          CHECK_THAT(gradient, test::close_at_scale(of_dense.at(name), test::tolerance(1e-11, 1e-3),
+                                                    Real(1e-3)));
+        }
+      }
+      // A compact folder comes in and goes out dense.
+      std::filesystem::create_directories(to / "rescued");
+      write_model_folder(compact, *small, FolderForm::dense, to / "rescued");
+      const std::unique_ptr<Module> rescued = open_model_folder(to / "rescued").load();
+      CHECK_THAT(output_of(*rescued).value(),
+                 test::close_at_scale(masked, test::tolerance(1e-12, 1e-5)));
+    }
+  }
+}
+
+TEST_CASE("heads of a dense folder stay removed while it is trained on") {
+  const TemporaryFolder files, to;
+  const ModelFolder source = open_model_folder(six_heads("GPT2LMHeadModel").write(files));
+  const std::unique_ptr<Module> cut = source.load();
+  const std::vector<HeadId> removed{{AttentionKind::decoder_self, 0, 1},
+                                    {AttentionKind::decoder_self, 1, 2}};
+  prune(*cut, removed);
+  write_model_folder(source, *cut, FolderForm::dense, to.path());
+  const auto grown_after = [&](bool zero_output_only) {
+    const std::unique_ptr<Module> model =
+        zero_output_only ? source.load() : open_model_folder(to.path()).load();
+    if (zero_output_only) {
+      for (const HeadId& head : removed) {
+        const NamedAttention found = attention_at(*model, {head.kind, head.layer}, "test");
+        HeadShare share = share_of(found, head.head);
+        share.value[HeadRole::output] = zeros(share.value[HeadRole::output].shape());
+        share.gradient.clear();
+        found.attention->prune(std::vector<Index>{head.head});
+        found.attention->regrow(std::vector<HeadShare>{share});
+      }
+    }
+    AdamW optimizer(*model, {.weight_decay = 0.1});
+    for (int step = 0; step < 20; ++step) {
+      zero_grad(*model);
+      const Tensor y = output_of(*model);
+      sum(y * y).backward();
+      optimizer.step(0.01);
+    }
+    double largest = 0;
+    for (const HeadId& head : removed) {
+      const HeadShare share =
+          share_of(attention_at(*model, {head.kind, head.layer}, "test"), head.head);
+      for (const auto& [part, array] : share.value) {
+        if (part.role != HeadRole::output && part.role != HeadRole::value) continue;
+        if (zero_output_only && part.role == HeadRole::value) continue;
+        for (const Real x : array.span()) largest = std::max(largest, std::abs(double(x)));
+      }
+    }
+    return largest;
+  };
+  CHECK(grown_after(false) == 0);
+  CHECK(grown_after(true) > 0.01);
+}
+
+TEST_CASE("the compact form of Marian and a model of another folder are refused") {
+  const TemporaryFolder files, to;
+  const ModelFolder source = open_model_folder(six_heads("MarianMTModel").write(files));
+  const std::unique_ptr<Module> cut = source.load();
+  prune(*cut, std::vector<HeadId>{{AttentionKind::cross, 0, 1}});
+  CHECK_THROWS_WITH(write_model_folder(source, *cut, FolderForm::compact, to.path()),
+                    Contains("Transformers has no compact form of MarianMTModel"));
+  CHECK_FALSE(exists(to / "config.json"));
+}
+
+TEST_CASE("a folder that cannot be written has no config.json") {
+  const TemporaryFolder files, to;
+  const std::filesystem::path path = small_folder("GPT2Model").write(files);
+  files.file("LICENSE", "free");
+  to.file("LICENSE", "is in the way");
+  const ModelFolder source = open_model_folder(path);
+  CHECK_THROWS_AS(write_model_folder(source, *source.load(), FolderForm::dense, to.path()),
+                  FileError);
+  CHECK_FALSE(exists(to / "config.json"));
+}
