@@ -7,8 +7,12 @@
 #include "cli/frame/command.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
+#include "headroom/base/head_list.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/names.hpp"
+#include "headroom/base/require.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
+#include "headroom_foreign/folders/write_folder.hpp"
 #include "headroom_runs/exports/onnx.hpp"
 #include "headroom_runs/exports/torch.hpp"
 
@@ -20,12 +24,40 @@ namespace {
 enum class ExportFormat { onnx, torch };
 
 struct ExportOptions {
-  std::string model, to, out;
+  std::string model, to, form, remove, out;
   bool force = false;
 };
 
+/// Writes a model folder of Transformers into another, without some more of its heads.
+int export_folder(const std::filesystem::path& from, const ExportOptions& options) {
+  require(options.to.empty(),
+          "--to writes models of headroom; a folder of Transformers is written with --form dense "
+          "or --form compact");
+  require(!options.form.empty(), "give --form dense or --form compact");
+  const auto form = from_name<FolderForm>("--form", options.form);
+  const ModelFolder source = open_model_folder(from);
+  const std::unique_ptr<Module> model = source.load();
+  const std::vector<HeadId> removed =
+      options.remove.empty() ? std::vector<HeadId>() : heads_from(options.remove, "--remove");
+  prune(*model, removed);
+  const std::size_t live = live_heads(*model).size();
+  const std::filesystem::path folder = folder_for_files(options.out, "export", options.force);
+  const auto files = write_model_folder(source, *model, form, folder);
+  fmt::print("{}, a {} with {} of {} heads, {} for Transformers:\n", shown(from.string()),
+             source.architecture, live, live + removed.size() + source.removed.size(),
+             name_of(form));
+  report_files(folder, files);
+  return 0;
+}
+
 int export_model(const ExportOptions& options) {
-  const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
+  const std::filesystem::path from = model_folder(options.model);
+  if (is_model_folder(from)) return export_folder(from, options);
+  require(
+      options.form.empty() && options.remove.empty(),
+      "--form and --remove are for model folders of Transformers; give --to onnx or --to torch");
+  require(!options.to.empty(), "give --to onnx or --to torch");
+  const SavedModel saved = load_model(checkpoint_of(from));
   const auto format = from_name<ExportFormat>("--to", options.to);
   const std::filesystem::path folder = folder_for_files(options.out, "export", options.force);
   const bool is_onnx = format == ExportFormat::onnx;
@@ -41,17 +73,27 @@ int export_model(const ExportOptions& options) {
 }  // namespace
 
 Command add_export(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("export", "Writes a trained model as ONNX or PyTorch");
+  CLI::App* app = program.add_subcommand(
+      "export", "Writes a trained model as ONNX, for PyTorch or for Transformers");
   const auto options = std::make_shared<ExportOptions>();
   app->add_option(
          "--model", options->model,
-         "folder of a run, or a checkpoint (default: the newest run in runs/, or a sample)")
+         "folder of a run, a checkpoint, or a model folder of Transformers (default: the newest "
+         "run in runs/, or a sample)")
       ->type_name("PATH");
   app->add_option("--to", options->to,
                   "onnx: opset 17, in single precision; torch: a state dict with its program")
       ->check(one_of({"onnx", "torch"}))
-      ->type_name("FORMAT")
-      ->required();
+      ->type_name("FORMAT");
+  app->add_option("--form", options->form,
+                  "of a model folder of Transformers: dense, where removed heads stay as zeros, or "
+                  "compact, which versions 4 open")
+      ->check(one_of({"dense", "compact"}))
+      ->type_name("FORM");
+  app->add_option("--remove", options->remove,
+                  "heads of a model folder to remove, such as \"encoder 0.3,encoder 5.11\" (layer "
+                  "and head, from 0)")
+      ->type_name("HEADS");
   add_out(*app, options->out, "folder of the files");
   app->add_flag("--force", options->force, "replace the files of an earlier export in --out");
   app->footer(fmt::format("Example: {} export --model runs/dates-1 --to onnx --out dates-onnx",

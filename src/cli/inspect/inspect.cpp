@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/inspect/inspect_folder.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/options.hpp"
@@ -16,6 +17,7 @@
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/train/checkpoint.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_lab/blocks/table.hpp"
 #include "headroom_lab/report/terminal.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
@@ -175,7 +177,8 @@ void print_all(const Contents& contents) {
 }  // namespace
 
 Command add_inspect(CLI::App& program) {
-  CLI::App* app = program.add_subcommand("inspect", "Shows the contents of a checkpoint");
+  CLI::App* app =
+      program.add_subcommand("inspect", "Shows the contents of a checkpoint or a model folder");
   struct Options {
     std::string model;
     bool json = false;
@@ -183,12 +186,18 @@ Command add_inspect(CLI::App& program) {
   const auto options = std::make_shared<Options>();
   app->add_option(
          "--model", options->model,
-         "folder of a run, or a checkpoint (default: the newest run in runs/, or a sample)")
+         "folder of a run, a checkpoint, or a model folder of Transformers (default: the newest "
+         "run in runs/, or a sample)")
       ->type_name("PATH");
   app->add_flag("--json", options->json, "print one JSON object");
   app->footer(fmt::format("Example: {} inspect --model runs/demo-1", invocation()));
   return {app, [options] {
-            const Contents contents = contents_of(checkpoint_of(model_folder(options->model)));
+            const std::filesystem::path path = model_folder(options->model);
+            if (is_model_folder(path)) {
+              inspect_folder(path, options->json);
+              return 0;
+            }
+            const Contents contents = contents_of(checkpoint_of(path));
             if (options->json) {
               fmt::print("{}\n", as_record(contents).dump());
             } else {
