@@ -111,8 +111,8 @@ for name, letters in letters_of.items():
     words = ["".join(draw.choices(letters, k=draw.randint(1, 7))) for _ in range(300)]
     sentences = [" ".join(draw.choices(words, k=8)) for _ in range(3000)]
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(sentences), model_prefix=str(folder / name), vocab_size=400,
-        model_type="unigram", character_coverage=1.0, minloglevel=2)
+        sentence_iterator=iter(sentences), model_prefix=str(folder / name), vocab_size=250,
+        hard_vocab_limit=False, character_coverage=1.0, minloglevel=2)
     (folder / (name + ".model")).rename(folder / (name + ".spm"))
     model = sentencepiece.SentencePieceProcessor(model_file=str(folder / (name + ".spm")))
     for i in range(model.get_piece_size()):
@@ -211,6 +211,8 @@ class Comparison:
         self.ours = [program, folder, how]
         self.theirs = [python, "-B", "-c", REFERENCE, kind, reference_folder or folder]
         self.name = folder.name + (f" ({how})" if how != "lines" else "")
+        self.is_marian = folder.name == "marian"
+        self.ties = 0
 
     def differences(self, texts):
         """The indices of texts with other ids or another decoded text."""
@@ -224,14 +226,24 @@ class Comparison:
         self.kinds = len(kinds)
         return wrong
 
+    def is_tie(self, text):
+        """Whether SentencePiece has two ways to split a text that are equally probable, since both
+        have the same pieces: "t" "tt" and "tt" "t". Its versions 0.1 and 0.2 take different ones."""
+        if not self.is_marian:
+            return False
+        ours, theirs = answers(self.ours, [text])[0], answers(self.theirs, [text])[0]
+        tie = sorted(ours["ids"]) == sorted(theirs["ids"]) and ours["text"] == theirs["text"]
+        self.ties += tie
+        return tie
+
     def check(self, what, texts):
-        wrong = self.differences(texts)
+        wrong = [i for i in self.differences(texts) if not self.is_tie(texts[i])]
         for i in wrong[:3]:
             print("  ", ascii(texts[i]), *answers(self.ours, [texts[i]]),
                   *answers(self.theirs, [texts[i]]))
         print(f"{self.name}: {what}: {len(texts) - len(wrong)} of {len(texts)} agree, "
-              f"{self.kinds} different")
-        return not wrong and self.kinds > 1
+              f"{self.kinds} different" + (f"; {self.ties} ties" if self.ties else ""))
+        return not wrong and self.kinds > 1 and self.ties <= len(texts) // 500
 
 
 def all_code_points():
@@ -357,10 +369,10 @@ def check_all_code_points(options, comparison):
     if version not in KNOWN and not options.list:
         print(f"code points are not compared: there is no list for Unicode {version}")
         return True
-    known = KNOWN.get(version, {"minilm": set(), "words": set()})
+    known = KNOWN.get(version, {"minilm": set(), "gpt2": set(), "words": set()})
     good = True
     for name, patterns, list_name in (("minilm", ["{}", "a{} a{}b"], "minilm"),
-                                      ("gpt2-json", ["{}", "a{} a{}b"], "words"),
+                                      ("gpt2-json", ["{}", "a{} a{}b"], "gpt2"),
                                       ("words", ["{}1{}!{}a1{}! {} a  {}  1"], "words")):
         good &= check_code_points(comparison(name), patterns, known[list_name], options.list)
     return good

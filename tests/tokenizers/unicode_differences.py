@@ -3,7 +3,7 @@ of Unicode that utf8proc has. tokenizers_agree.py expects these, no more and no 
 
 The normalizer of BERT and its list of punctuation know Unicode 8, and so take later marks, format
 characters and punctuation for unassigned; U+166D and U+1734 changed their category since. utf8proc
-2.8 has Unicode 15. The words of GPT-2 are the same in both.
+2.8 has Unicode 15, and the words of GPT-2 know letters and digits of Unicode 16.
 """
 
 MINILM_15 = """
@@ -23,6 +23,13 @@ D3B-D3C, D81, EBA, ECE, 166D, 1734, 180F, 1885-1886, 1ABF-1ACE, 1B7D-1B7E, 1DF6-
 1E944-1E94A, 1E95E-1E95F
 """
 
+WORDS_15 = """
+1C89-1C8A, A7CB-A7CD, A7DA-A7DC, 105C0-105F3, 10D40-10D65, 10D6F-10D85, 10EC2-10EC4,
+11380-11389, 1138B, 1138E, 11390-113B5, 113B7, 113D1, 113D3, 116D0-116E3, 11BC0-11BE0,
+11BF0-11BF9, 13460-143FA, 16100-1611D, 16130-16139, 16D40-16D6C, 16D70-16D79, 18CFF,
+1CCF0-1CCF9, 1E5D0-1E5ED, 1E5F0-1E5FA, 2EBF0-2EE5D
+"""
+
 
 def points(text):
     """The code points of a text such as "61D, 890-891"."""
@@ -33,4 +40,4 @@ def points(text):
     return result
 
 
-KNOWN = {"15.0.0": {"minilm": points(MINILM_15), "words": set()}}
+KNOWN = {"15.0.0": {"minilm": points(MINILM_15), "gpt2": set(), "words": points(WORDS_15)}}

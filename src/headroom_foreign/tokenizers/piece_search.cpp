@@ -40,8 +40,11 @@ const PieceSearch::Piece* PieceSearch::longest(std::string_view text) const {
     }
     if (length == text.size()) break;
     const unsigned byte = static_cast<unsigned char>(text[length]);
-    const auto [begin, end] = std::ranges::equal_range(
-        left, byte, {}, [&](const Piece& piece) { return nth_byte(piece.text, length); });
+    const auto next_byte = [&](const Piece& piece) { return nth_byte(piece.text, length); };
+    const auto begin = std::partition_point(
+        left.begin(), left.end(), [&](const Piece& piece) { return next_byte(piece) < byte; });
+    const auto end = std::partition_point(
+        begin, left.end(), [&](const Piece& piece) { return next_byte(piece) == byte; });
     left = {begin, end};
   }
   return longest;

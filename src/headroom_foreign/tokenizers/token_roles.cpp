@@ -5,6 +5,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "headroom/base/error.hpp"
 #include "headroom/base/utf8.hpp"
 #include "tokenizers/tokenizer_files.hpp"
 
