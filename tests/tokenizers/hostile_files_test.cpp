@@ -219,6 +219,8 @@ TEST_CASE("broken plain files are refused with their line") {
   CHECK(bpe("a b\nb c d\n") ==
         "merges.txt:2: a merge must be two tokens with a space between them");
   CHECK(bpe("a b\n\xFF c\n") == "merges.txt:2: the line is not UTF-8");
+  CHECK(refusal_of_files({{"vocab.json", ids_of(byte_tokens()).dump()}, {"merges.txt", ""}}) ==
+        "vocab.json: the vocabulary has no <|endoftext|>, and no \"tokenizer_class\" says why");
   CHECK(bpe("a b\nb x\n") == "merges.txt: merge 2, \"b x\": the vocabulary has no \"bx\"");
 }
 
@@ -241,5 +243,5 @@ TEST_CASE("a vocabulary of a million tokens is read, one of more is refused") {
         "vocab.json: JSON object with more than 1000000 keys");
   const std::string most = text.substr(0, text.rfind(',')) + "}";
   CHECK(refusal_of_files({{"vocab.json", most}, {"merges.txt", "a b"}}) ==
-        "merges.txt: the vocabulary lacks \"\u0100\", which is byte 0");
+        "vocab.json: the vocabulary has no <|endoftext|>, and no \"tokenizer_class\" says why");
 }

@@ -228,7 +228,7 @@ class Comparison:
 
     def is_tie(self, text):
         """Whether SentencePiece has two ways to split a text that are equally probable, since both
-        have the same pieces: "t" "tt" and "tt" "t". Its versions 0.1 and 0.2 take different ones."""
+        have the same pieces: "t" "tt" and "tt" "t". Its versions 0.1 and 0.2 choose differently."""
         if not self.is_marian:
             return False
         ours, theirs = answers(self.ours, [text])[0], answers(self.theirs, [text])[0]

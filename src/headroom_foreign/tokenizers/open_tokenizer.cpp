@@ -157,6 +157,11 @@ std::unique_ptr<ForeignTokenizer> read_byte_bpe(const fs::path& folder,
   const auto added =
       special_tokens(folder, config, tokens, gpt2 ? gpt2_tokens : other_tokens, false);
   TokenizerParts parts = parts_with(tokens, added, config, path.string());
+  if (gpt2 && !parts.table.find("<|endoftext|>")) {
+    throw FileError(
+        fmt::format("{}: the vocabulary has no <|endoftext|>, and no \"tokenizer_class\" says why",
+                    path.string()));
+  }
   if (!gpt2) parts.frame = frame_of_roles(parts, path.string());
   return std::make_unique<ByteBpe>(std::move(parts), read_merges(folder / "merges.txt"),
                                    config.config["add_prefix_space"].flag_or(false),
