@@ -12,6 +12,7 @@
 #include "headroom/base/parallel.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_measure/importance/choosers.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
 
@@ -69,6 +70,10 @@ fs::path model_folder(const std::string& model, const char* option) {
   return sample;
 }
 
+fs::path any_model_folder(const std::string& model) {
+  return !model.empty() && is_model_folder(model) ? fs::path(model) : model_folder(model);
+}
+
 fs::path run_folder(const std::string& model, const char* option) {
   if (model.empty()) {
     if (const std::optional<fs::path> newest = newest_run("runs")) {
@@ -80,6 +85,11 @@ fs::path run_folder(const std::string& model, const char* option) {
         invocation(), option));
   }
   if (!fs::exists(model)) throw FileError(fmt::format("{} {} does not exist", option, model));
+  require(
+      !is_model_folder(model),
+      fmt::format("{} {}: is a model folder of Transformers, which inspect, tokenize and export "
+                  "read, and no run",
+                  option, model));
   return model;
 }
 

@@ -32,12 +32,16 @@ CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& wha
 std::pair<RunFolder, FileLock> new_run(const std::string& out, const std::string& name, bool force);
 
 /// The folder given by --model (or by another `option`), or the newest run under runs/ when it was
-/// left out. Throws FileError when it does not exist, UsageError when there is no run.
+/// left out. Throws FileError when it does not exist, UsageError when there is no run and for a
+/// model folder of Transformers.
 std::filesystem::path run_folder(const std::string& model, const char* option = "--model");
 
 /// The same for a command that leaves the model as it is (`prune` writes a new one): where there is
 /// no run, it is the model that comes with the program, so that a first command works.
 std::filesystem::path model_folder(const std::string& model, const char* option = "--model");
+
+/// The same for a command that reads model folders of Transformers, too (is_model_folder()).
+std::filesystem::path any_model_folder(const std::string& model);
 
 /// The model that comes with the program, trained on dates: ../share/headroom/dates-model beside
 /// the program's folder. Empty if it is not there.

@@ -2,9 +2,9 @@
 #include <functional>
 #include <vector>
 
-#include "folders/small_folders.hpp"
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"
+#include "support/small_folders.hpp"
 
 using namespace headroom;
 
@@ -156,6 +156,11 @@ TEST_CASE("tensors that do not fit config.json are refused by name") {
        "no such parameter"},
       {bert, [](SmallFolder& f) { f.tensors = {}; }, "describes a larger model"},
       {masked, without_tensor("cls.predictions.bias"), "\"cls.predictions.bias\": is missing"},
+      {"BertForSequenceClassification", tensor("classifier.weight", {}), "is [], not a row for"},
+      {"BertForSequenceClassification", tensor("classifier.weight", {0, 8}),
+       "is [0, 8], not a row"},
+      {"BertForSequenceClassification", tensor("classifier.weight", {4, 8}),
+       "tensor \"classifier.bias\": is [3], but config.json needs [4]"},
       {gpt2, tensor("transformer.h.0.mlp.c_proj.weight", {8, 12}),
        "is [8, 12], but config.json needs [12, 8]"},
       {marian, tensor("final_logits_bias", {11}), "is [11], but config.json needs [1, 11]"},

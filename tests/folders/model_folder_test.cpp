@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "folders/small_folders.hpp"
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"
+#include "support/small_folders.hpp"
 
 using namespace headroom;
 using Catch::Contains;

@@ -3,7 +3,6 @@
 
 #include <set>
 
-#include "folders/small_folders.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/nn/head_share.hpp"
@@ -13,6 +12,7 @@
 #include "headroom/optim/adam.hpp"
 #include "support/catch.hpp"
 #include "support/close.hpp"
+#include "support/small_folders.hpp"
 
 using namespace headroom;
 using Catch::Contains;

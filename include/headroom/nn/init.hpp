@@ -19,5 +19,15 @@ Array normal(const Shape& shape, Real deviation, Rng& rng);
 /// 4 / (1 + 1/H) for H heads. With the default all layouts start equal.
 enum class FanPolicy { packed, per_matrix, per_head };
 
+/// While it lives, the functions above give zeros in this thread and draw nothing: for models whose
+/// numbers are all replaced, such as those that are read from a file.
+class NoInit {
+ public:
+  NoInit();
+  ~NoInit();
+  NoInit(const NoInit&) = delete;
+  NoInit& operator=(const NoInit&) = delete;
+};
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -51,7 +51,7 @@ int export_folder(const std::filesystem::path& from, const ExportOptions& option
 }
 
 int export_model(const ExportOptions& options) {
-  const std::filesystem::path from = model_folder(options.model);
+  const std::filesystem::path from = any_model_folder(options.model);
   if (is_model_folder(from)) return export_folder(from, options);
   require(
       options.form.empty() && options.remove.empty(),

@@ -51,6 +51,7 @@ Command add_report(CLI::App& program);
 Command add_runs(CLI::App& program);
 Command add_sample(CLI::App& program);
 Command add_study(CLI::App& program);
+Command add_tokenize(CLI::App& program);
 Command add_train(CLI::App& program);
 Command add_translate(CLI::App& program);
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "cli/inspect/inspect_folder.hpp"
 #include "cli/frame/command.hpp"
 #include "cli/frame/streams.hpp"
+#include "cli/inspect/inspect_folder.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/at.hpp"
 #include "headroom/base/invocation.hpp"
@@ -192,7 +192,7 @@ Command add_inspect(CLI::App& program) {
   app->add_flag("--json", options->json, "print one JSON object");
   app->footer(fmt::format("Example: {} inspect --model runs/demo-1", invocation()));
   return {app, [options] {
-            const std::filesystem::path path = model_folder(options->model);
+            const std::filesystem::path path = any_model_folder(options->model);
             if (is_model_folder(path)) {
               inspect_folder(path, options->json);
               return 0;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "headroom/base/error.hpp"
+#include "headroom/nn/init.hpp"
 #include "headroom/train/checkpoint.hpp"
 
 namespace headroom {
@@ -63,7 +64,8 @@ SavedModel load_model(const std::filesystem::path& path, const std::string& part
   try {
     saved.config = ModelConfig::from_record(from.record("config"));
     check_plausible(saved.config, file, from.where("config"));
-    Rng rng(0, "init");  // every number is replaced below
+    const NoInit quick;  // every number is replaced below
+    Rng rng(0, "init");
     saved.model = make_model(saved.config, rng, saved.removed);
   } catch (const UsageError& error) {
     throw FileError(fmt::format("{}: {}", from.where("config"), error.what()));

@@ -1,8 +1,11 @@
 // BERT: embeddings of tokens, positions and token types with a norm, a post-norm encoder, and a
 // head. Devlin et al. 2019; modeling_bert.py of Hugging Face Transformers.
+#include <fmt/format.h>
+
 #include <string>
 
 #include "folders/architecture.hpp"
+#include "headroom/base/error.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -95,7 +98,12 @@ ModelConfig classifier_config(const ConfigReader& json, const FolderTensors& ten
   config.kind = ModelKind::classifier;
   config.variant.pooling = Pooling::first;
   config.variant.output_dropout = json.rate("classifier_dropout", double(config.block.dropout));
-  config.target_vocabulary = tensors.at("classifier.weight").entry->shape[0];
+  const Shape& classes = tensors.at("classifier.weight").entry->shape;
+  if (classes.rank() != 2 || classes[0] < 1) {
+    throw FileError(fmt::format("{}: tensor \"classifier.weight\": is {}, not a row for each class",
+                                tensors.origin(), classes.text()));
+  }
+  config.target_vocabulary = classes[0];
   return config;
 }
 

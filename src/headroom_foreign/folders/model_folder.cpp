@@ -13,6 +13,7 @@
 #include "headroom/base/utf8.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom/nn/init.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -180,7 +181,8 @@ std::string ModelFolder::stored_name(const std::string& name) const {
 std::unique_ptr<Module> ModelFolder::load(Layout layout) const {
   ModelConfig wanted = config;
   wanted.block.layout = layout;
-  Rng rng(0, "init");  // every number is replaced below
+  const NoInit quick;  // every number is replaced below
+  Rng rng(0, "init");
   std::unique_ptr<Module> model = make_model(wanted, rng, removed);
   check_tensors(*this, *model);
   read_foreign_names(*model, *names, with_prefix,

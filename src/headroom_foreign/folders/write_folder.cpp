@@ -11,6 +11,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/nn/head_share.hpp"
+#include "headroom/nn/init.hpp"
 #include "headroom/surgery/regrowth.hpp"
 
 namespace headroom {
@@ -29,9 +30,9 @@ bool has_other_weights(const fs::path& file) {
 
 /// The heads of a full model that are not in this one.
 std::vector<HeadId> removed_from(const ModelConfig& config, Module& model) {
+  const NoInit quick;
   Rng rng(0, "init");
-  ModelConfig wanted = config;
-  const std::unique_ptr<Module> full = make_model(wanted, rng);
+  const std::unique_ptr<Module> full = make_model(config, rng);
   const std::vector<HeadId> all = live_heads(*full), alive = live_heads(model);
   std::vector<HeadId> removed;
   std::set_difference(all.begin(), all.end(), alive.begin(), alive.end(),
@@ -58,6 +59,7 @@ HeadShare dead_share(const HeadId& head, Module& model, Module* source) {
 /// A copy of the model with all heads, the removed ones dead.
 std::unique_ptr<Module> dense_copy(const ModelFolder& source, Module& model,
                                    const std::vector<HeadId>& removed) {
+  const NoInit quick;
   Rng rng(0, "init");
   const Layout layout = attentions(model).front().attention->layout();
   ModelConfig config = source.config;
