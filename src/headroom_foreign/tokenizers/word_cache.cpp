@@ -7,6 +7,7 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 WordCache::Place& WordCache::place_of(std::string_view word) {
+  if (places_.empty()) places_.resize(number_of_places);
   return places_[std::hash<std::string_view>()(word) % number_of_places];
 }
 

@@ -15,8 +15,6 @@ inline namespace HEADROOM_PRECISION {
 /// names, where the next word with that place replaces it.
 class WordCache {
  public:
-  WordCache() : places_(number_of_places) {}
-
   /// The right to use the cache. Where another thread has it, this one does without the cache.
   class Use {
    public:
@@ -50,7 +48,7 @@ class WordCache {
   };
   Place& place_of(std::string_view word);
 
-  std::vector<Place> places_;
+  std::vector<Place> places_;  // none before the first word
   std::mutex mutex_;
 };
 
