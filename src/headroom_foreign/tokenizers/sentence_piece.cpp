@@ -17,6 +17,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+#ifdef HEADROOM_HAS_SENTENCEPIECE
+
 namespace {
 
 constexpr std::string_view space_mark = "\u2581";  // what SentencePiece writes for a space
@@ -39,8 +41,6 @@ std::string_view stripped(std::string_view text) {
 }
 
 }  // namespace
-
-#ifdef HEADROOM_HAS_SENTENCEPIECE
 
 struct SentencePieceTokenizer::Models {
   sentencepiece::SentencePieceProcessor source, target;
