@@ -71,6 +71,8 @@ TEST_CASE("the gradients of N batches are those of one batch of N times the size
   if (task == "text") data = folder.file("text.txt", std::string(400, 'a') + "bcd ba dc");
   TrainingSettings in_parts = small_settings(task, data).training;
   in_parts.learner.label_smoothing = Real(0.1);
+  // Adam would make full steps of the rounding noise that is the gradient of a key bias.
+  in_parts.optimizer.kind = OptimizerKind::sgd;
   TrainingSettings whole = in_parts;
   in_parts.learner.accumulate = 3;
   whole.learner.batch_size = 12;
