@@ -26,7 +26,7 @@ from torch_python import imports, torch_name  # noqa: E402
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 ROW = re.compile(r"^\| `([^`]+)` \| `([^`]+)` \|$", re.M)
-SECONDS = 300
+SECONDS = 600
 # A block with a placeholder shows a form of a command. Long trainings are run with fewer steps.
 PLACEHOLDER = re.compile(r"\b(FILE|KEY|PATH|DIR|ADDRESS|NAME|RUN|PYTHON|STUDY)\b")
 MODEL_PY = "from model import load"  # of an exported model, which needs PyTorch
