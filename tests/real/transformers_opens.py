@@ -23,10 +23,13 @@ import tempfile
 try:
     import torch
     import transformers
+    from safetensors import safe_open
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
 FOUR = int(transformers.__version__.split(".")[0]) == 4
 KIND = {"bert": "encoder", "gpt2": "decoder"}
 
@@ -34,7 +37,16 @@ KIND = {"bert": "encoder", "gpt2": "decoder"}
 def opened(folder, dtype=torch.float64):
     config = json.loads(pathlib.Path(folder, "config.json").read_text())
     cls = getattr(transformers, config["architectures"][0])
-    return cls.from_pretrained(folder, dtype=dtype, attn_implementation="eager").eval()
+    more = {}
+    if cls is transformers.BertModel:  # without a pooler in the files, it would be random numbers
+        more["add_pooling_layer"] = any("pooler" in name for name in names_in(folder))
+    return cls.from_pretrained(folder, dtype=dtype, attn_implementation="eager", **more).eval()
+
+
+def names_in(folder):
+    for file in pathlib.Path(folder).glob("model*.safetensors"):
+        with safe_open(file, "pt") as tensors:
+            yield from tensors.keys()
 
 
 def outputs(model):
@@ -143,6 +155,7 @@ def check(program, folder, work):
 
 def main():
     program, folders = sys.argv[1:]
+    torch.set_default_dtype(torch.float64)  # prune_heads() makes layers of the default type
     print(f"Transformers {transformers.__version__}, torch {torch.__version__}")
     counts = {"ok": 0, "skipped": 0, "failed": 0}
     for folder in sorted(pathlib.Path(folders).iterdir()):

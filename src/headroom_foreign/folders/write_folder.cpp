@@ -178,7 +178,10 @@ std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& mode
         write(name, [&](const fs::path& to) { fs::copy_file(entry.path(), to); });
       }
     }
-    if (!removed.empty()) readme += card(form, removed);
+    if (!removed.empty()) {
+      if (!readme.empty() && !readme.ends_with('\n')) readme += '\n';
+      readme += card(form, removed);
+    }
     if (!readme.empty()) write("README.md", [&](const fs::path& to) { write_file(to, readme); });
     write("config.json", [&](const fs::path& to) {
       write_file(to, config_text(source, compact ? removed : std::vector<HeadId>()));
