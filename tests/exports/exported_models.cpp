@@ -36,7 +36,8 @@ ModelConfig config_of(ModelKind kind, Layout layout, Activation activation) {
 std::vector<Case> cases() {
   constexpr auto encoder = AttentionKind::encoder_self, decoder = AttentionKind::decoder_self,
                  cross = AttentionKind::cross;
-  using enum ModelKind;
+  constexpr auto seq2seq = ModelKind::seq2seq, language_model = ModelKind::language_model,
+                 classifier = ModelKind::classifier;
   std::vector<Case> all;
   all.push_back({"whole", config_of(seq2seq, Layout::fused, Activation::relu), {}});
   all.push_back({"pruned",
@@ -96,6 +97,7 @@ Record expected(const SavedModel& saved) {
       logits = saved.classifier()(source, lengths);
       record = {{"ids", rows(source)}, {"lengths", counts}};
       break;
+    default: break;  // no such cases
   }
   const auto values = logits.value().span();
   record["logits"] = std::vector<double>(values.begin(), values.end());
