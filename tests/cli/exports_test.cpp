@@ -104,7 +104,7 @@ TEST_CASE("what cannot be exported or converted is one line with a remedy") {
     int code;
     const char* says;
   } bad[] = {
-      {{"export"}, 2, "no trained model under runs"},
+      {{"export", "--model", "empty"}, 2, "give --to onnx or --to torch"},
       {{"export", "--to", "keras"}, 2, "not one of onnx, torch"},
       {{"export", "--to", "onnx", "--model", "nowhere"}, 5, "--model nowhere does not exist"},
       {{"export", "--to", "onnx", "--model", "empty"}, 5, "empty: has no checkpoint"},

@@ -171,3 +171,17 @@ TEST_CASE("an index joins shards") {
   files.file("model.safetensors.index.json", Record{{"weight_map", map}}.dump());
   CHECK(same_numbers(*whole, *open_model_folder(path).load()));
 }
+
+TEST_CASE("sinusoids in halves are the same numbers in another order") {
+  for (const Index width : {8, 5}) {
+    Rng rng(1);
+    const Array pairs = Positions(PositionKind::sinusoidal, 4, width, rng).weight.value(),
+                halves = Positions(PositionKind::sinusoidal_halves, 4, width, rng).weight.value();
+    for (Index t = 0; t < 4; ++t) {
+      for (Index c = 0; c < width; ++c) {
+        const Index there = c % 2 == 0 ? c / 2 : (width + 1) / 2 + c / 2;
+        CHECK(halves[t * width + there] == pairs[t * width + c]);
+      }
+    }
+  }
+}

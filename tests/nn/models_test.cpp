@@ -375,20 +375,6 @@ TEST_CASE("a variant survives its record, and models without one are written as 
   CHECK_THROWS_WITH(ModelConfig::from_record(wrong), Catch::Contains("variant"));
 }
 
-TEST_CASE("sinusoids in halves are the same numbers in another order") {
-  for (const Index width : {8, 5}) {
-    Rng rng(1);
-    const Array pairs = Positions(PositionKind::sinusoidal, 4, width, rng).weight.value(),
-                halves = Positions(PositionKind::sinusoidal_halves, 4, width, rng).weight.value();
-    for (Index t = 0; t < 4; ++t) {
-      for (Index c = 0; c < width; ++c) {
-        const Index there = c % 2 == 0 ? c / 2 : (width + 1) / 2 + c / 2;
-        CHECK(halves[t * width + there] == pairs[t * width + c]);
-      }
-    }
-  }
-}
-
 TEST_CASE("a kept row is looked up and gets no gradient from it") {
   Rng rng(1);
   Embedding table(4, 3, rng);

@@ -255,12 +255,16 @@ std::set<std::string> all_names() {
 
 TEST_CASE("the comparison of model.js covers every name that a configuration can have") {
   const std::vector<Record> cases = all_cases();
-  CHECK(names_in(cases, "kind") == all_names<ModelKind>());
+  // Pages leave out models with parts of other programs.
+  std::set<std::string> kinds = all_names<ModelKind>(), positions = all_names<PositionKind>();
+  for (const char* without : {"encoder", "masked_language_model"}) kinds.erase(without);
+  positions.erase("sinusoidal_halves");
+  CHECK(names_in(cases, "kind") == kinds);
   const std::set<std::string> layouts = names_in(cases, "layout"), built_in = all_names<Layout>();
   CHECK(std::includes(layouts.begin(), layouts.end(), built_in.begin(), built_in.end()));
   CHECK(names_in(cases, "activation") == all_names<Activation>());
   CHECK(names_in(cases, "norm") == all_names<NormKind>());
-  CHECK(names_in(cases, "positions") == all_names<PositionKind>());
+  CHECK(names_in(cases, "positions") == positions);
 }
 
 TEST_CASE(

@@ -78,7 +78,10 @@ std::string beyond_pages(Module& model, Index longest) {
                          found.attention->title());
     }
   }
-  return "";
+  const ModelConfig* config = config_of(model);
+  const bool plain = config == nullptr || (config->variant == ModelVariant() &&
+                                           config->positions != PositionKind::sinusoidal_halves);
+  return plain ? "" : "pages cannot compute the parts of a model that another program made";
 }
 
 /// Elements of the score biases that a page carries as tables.
