@@ -198,8 +198,7 @@ TEST_CASE("files of a folder that are missing or name others are refused") {
     all[name] = "a.safetensors";
   }
   CHECK(index(all) == "no error");
-  for (const char* bad :
-       {"../a.safetensors", "/tmp/a.safetensors", "a.bin", "", "b/a.safetensors"}) {
+  for (const char* bad : {"../a.safetensors", "/a.safetensors", "a.bin", "", "b/a.safetensors"}) {
     Record changed = all;
     changed["pooler.dense.bias"] = bad;
     CHECK_THAT(index(changed), Catch::Contains("not the name of a .safetensors file"));

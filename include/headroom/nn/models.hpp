@@ -18,8 +18,8 @@ enum class ModelKind { seq2seq, language_model, classifier, encoder, masked_lang
 /// or tanh(W x + b) of the first (Devlin et al. 2019).
 enum class Pooling { mean, first };
 
-/// What other models have besides (BERT, GPT-2, Marian). The default has none of it, and
-/// configurations are written without it then.
+/// The parts by which BERT, GPT-2 and Marian differ from our models. The default has none of them,
+/// and configurations are written without them then.
 struct ModelVariant {
   // Of the decoder's stack; 0: as in the encoder's.
   Index decoder_layers = 0, decoder_heads = 0, decoder_hidden = 0;

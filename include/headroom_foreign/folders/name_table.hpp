@@ -13,7 +13,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What a row of a NameTable stands for.
+/// The kinds of rows of a NameTable.
 enum class NameOf {
   parameter,  // one parameter
   row,        // a vector that is stored as a matrix of one row

@@ -9,7 +9,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What is left of removed heads in a folder.
+/// The forms of a folder whose model has lost heads.
 ///
 /// * `dense`: all matrices have the shapes of the full model. W_V, b_V and the columns of W_O of a
 ///   removed head are 0. So its output is 0, and so is the gradient of each of its parameters: W_V

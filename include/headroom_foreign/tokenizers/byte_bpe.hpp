@@ -34,7 +34,7 @@ class ByteBpe final : public ForeignTokenizer {
 
   std::string kind_name() const override { return "ByteBpe"; }
 
-  /// What a pair of neighbours becomes, and its place in the list of merges.
+  /// The token that a pair of neighbours is merged into, and the rank of the merge in the list.
   struct Merge {
     std::int32_t rank = 0, merged = 0;
   };

@@ -23,7 +23,7 @@ struct BertRules {
   bool lowercase = true;
 };
 
-/// What the model WordPiece of a file says.
+/// The settings of WordPiece in a tokenizer file.
 struct WordPieceRules {
   BertRules text;
   std::string unknown = "[UNK]";  // the token of a word that the vocabulary cannot spell

@@ -12,7 +12,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What an architecture needs to be read and written.
+/// An architecture of Transformers: how its configuration and its tensors are read.
 struct Architecture {
   const char* name;        // "BertModel", as `architectures` of config.json has it
   const char* model_type;  // "bert"

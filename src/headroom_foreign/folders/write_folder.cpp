@@ -28,15 +28,16 @@ bool has_other_weights(const fs::path& file) {
   return endings.contains(file.extension().string());
 }
 
-/// The heads of a full model that are not in this one.
-std::vector<HeadId> removed_from(const ModelConfig& config, Module& model) {
-  const NoInit quick;
-  Rng rng(0, "init");
-  const std::unique_ptr<Module> full = make_model(config, rng);
-  const std::vector<HeadId> all = live_heads(*full), alive = live_heads(model);
+/// The heads with which the model was built and that it has lost.
+std::vector<HeadId> removed_from(Module& model) {
   std::vector<HeadId> removed;
-  std::set_difference(all.begin(), all.end(), alive.begin(), alive.end(),
-                      std::back_inserter(removed));
+  for (const NamedAttention& found : attentions(model)) {
+    const auto alive = found.attention->alive();
+    for (Index head = 0; head < found.attention->config().heads; ++head) {
+      const bool lives = std::find(alive.begin(), alive.end(), head) != alive.end();
+      if (!lives) removed.push_back(found.id(head));
+    }
+  }
   return removed;
 }
 
@@ -117,7 +118,7 @@ std::string config_text(const ModelFolder& source, const std::vector<HeadId>& pr
   return json == source.json ? read_file(source.path / "config.json") : json.dump(2) + "\n";
 }
 
-/// What the model's card says of removed heads.
+/// The section of the model's card (README.md) about removed heads.
 std::string card(FolderForm form, const std::vector<HeadId>& removed) {
   std::map<AttentionLocation, std::vector<Index>> heads;
   for (const HeadId& head : removed) heads[{head.kind, head.layer}].push_back(head.head);
@@ -143,7 +144,7 @@ std::string card(FolderForm form, const std::vector<HeadId>& removed) {
 std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& model, FolderForm form,
                                          const fs::path& out) {
   const bool compact = form == FolderForm::compact;
-  const std::vector<HeadId> removed = removed_from(source.config, model);
+  const std::vector<HeadId> removed = removed_from(model);
   if (compact && source.config.kind == ModelKind::seq2seq && !removed.empty()) {
     throw UsageError(fmt::format("{}: Transformers has no compact form of {}; write the dense one",
                                  source.path.string(), source.architecture));

@@ -1,4 +1,4 @@
-// What the tokenizers of other programs have in common.
+// The common part of the tokenizers of other programs.
 #include "headroom_foreign/tokenizers/foreign_tokenizer.hpp"
 
 #include <fmt/format.h>

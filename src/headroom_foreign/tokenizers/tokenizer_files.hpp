@@ -13,7 +13,7 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What a folder says of a tokenizer beside its vocabulary, in tokenizer_config.json and in
+/// The settings of a tokenizer beside its vocabulary, in tokenizer_config.json and in
 /// special_tokens_map.json. Both may be empty.
 struct TokenizerConfig {
   JsonPart config, special_tokens;
@@ -38,7 +38,7 @@ SpecialIds special_ids_of(const TokenizerConfig& config, const TokenTable& table
 /// The texts of the tokens that have a role in the configuration.
 std::vector<std::string> tokens_with_roles(const TokenizerConfig& config);
 
-/// What a post-processor of tokenizer.json adds around a single text.
+/// The special tokens that a post-processor of tokenizer.json adds around a single text.
 Frame frame_of_json(const JsonPart& post_processor, const TokenTable& table);
 
 /// Refuses a setting of the configuration that contradicts what another file says.

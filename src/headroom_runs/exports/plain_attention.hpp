@@ -1,4 +1,4 @@
-// What can be exported: models of the usual parts, and the projections of an attention as matrices
+// The check that a model can be exported, and the projections of an attention as matrices
 // of its live heads, whatever its layout.
 #pragma once
 
