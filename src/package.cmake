@@ -1,7 +1,8 @@
 # The Debian package, by `cpack` in the build folder of the preset `package`. Programs and libraries
-# are for every processor of the architecture; fmt is compiled in, so that one package fits Debian
-# 12 and 13. On x86-64 the engine is there a second time, for processors of level x86-64-v3 (AVX2,
-# FMA): the loader looks in glibc-hwcaps first, and takes what the processor can run.
+# are for every processor of the architecture; fmt and utf8proc are compiled in, so that one package
+# fits Debian 12 and 13. On x86-64 the engine is there a second time, for processors of level
+# x86-64-v3 (AVX2, FMA): the loader looks in glibc-hwcaps first, and takes what the processor can
+# run.
 
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   include(ExternalProject)
