@@ -1,4 +1,6 @@
 // Model folders of Transformers in the program: `inspect` and `export`.
+#include <limits>
+
 #include "cli/runs.hpp"
 #include "support/small_folders.hpp"
 
@@ -48,6 +50,22 @@ TEST_CASE("export writes a model folder without some heads, in both forms") {
   CHECK(twice.code == 2);
   CHECK_THAT(twice.err, Contains("decoder 0.1"));
   CHECK_FALSE(fs::exists(folder / "again"));
+}
+
+TEST_CASE("a command that computes warns once of values that are not finite, inspect does not") {
+  const TemporaryFolder folder, model;
+  headroom::SmallFolder small = small_folder("GPT2LMHeadModel");
+  small.put("transformer.h.1.mlp.c_fc.bias",
+            headroom::Array({12}, std::numeric_limits<headroom::Real>::quiet_NaN()));
+  const std::string path = small.write(model).string();
+  const Finished exported = headroom_program(
+      {"export", "--model", path, "--form", "dense", "--remove", "decoder 0.1", "--out", "dense"},
+      folder);
+  CHECK(exported.code == 0);
+  CHECK(exported.err == "warning: " + path +
+                            "/model.safetensors: tensor \"transformer.h.1.mlp.c_fc.bias\": 12 of "
+                            "12 values are NaN or infinite\n");
+  CHECK(headroom_program({"inspect", "--model", path}, folder).err.empty());
 }
 
 TEST_CASE("what cannot be done with a model folder is one line with a remedy") {

@@ -3,6 +3,7 @@
 #include "headroom_foreign/folders/model_folder.hpp"
 
 #include <cstring>
+#include <limits>
 
 #include "headroom/base/error.hpp"
 #include "support/catch.hpp"
@@ -184,4 +185,40 @@ TEST_CASE("sinusoids in halves are the same numbers in another order") {
       }
     }
   }
+}
+
+TEST_CASE("values that are not finite are kept and warned of in one line") {
+  const TemporaryFolder files;
+  SmallFolder small = small_folder("BertModel");
+  const std::filesystem::path path = small.write(files);
+  std::vector<std::string> lines;
+  on_folder_warning([&](const std::string& line) { lines.push_back(line); });
+  open_model_folder(path).load();
+  CHECK(lines.empty());
+
+  Array bias({8}, {0, 1, 2, 3, 4, 5, 6, 7});
+  bias[5] = -std::numeric_limits<Real>::infinity();
+  small.put("pooler.dense.bias", bias);
+  small.write(files);
+  const ModelFolder folder = open_model_folder(path);
+  CHECK(lines.empty());  // it has read headers only
+  const std::unique_ptr<Module> model = folder.load();
+  const std::string origin = (path / "model.safetensors").string();
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] == origin + ": tensor \"pooler.dense.bias\": 1 of 8 values is NaN or infinite");
+  const auto& names = *folder.names;
+  CHECK(in_foreign_names(*model, names, false)["pooler.dense.bias"][5] == bias[5]);
+
+  const std::string matrix = "encoder.layer.0.attention.self.value.weight";
+  small.put(matrix, Array({8, 8}, std::numeric_limits<Real>::quiet_NaN()));
+  small.write(files);
+  for (const Layout layout : {Layout::fused, Layout::separate}) {
+    open_model_folder(path).saved(layout);
+    CHECK(lines.size() == 2);
+    CHECK_THAT(lines.back(), Contains(" NaN or infinite, and values of 1 other tensor"));
+    lines.pop_back();
+  }
+  on_folder_warning({});
+  CHECK_NOTHROW(open_model_folder(path).load());
+  CHECK(lines.size() == 1);
 }

@@ -22,6 +22,20 @@ struct SmallFolder {
   Record json;
   TensorFile tensors;
 
+  /// Replaces a tensor, or adds one.
+  void put(const std::string& name, const Array& values) {
+    erase(name);
+    tensors.put(name, values);
+  }
+  /// Leaves a tensor out.
+  void erase(const std::string& name) {
+    TensorFile others;
+    for (const std::string& each : tensors.names()) {
+      if (each != name) others.put(each, tensors.tensor(each));
+    }
+    tensors = others;
+  }
+
   /// Writes them; returns the folder.
   std::filesystem::path write(const TemporaryFolder& to) const {
     to.file("config.json", json.dump(2));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct ModelFolder {
   std::string stored_name(const std::string& name) const;
 
   /// Builds the model, without the heads that it has lost, in evaluation mode and in this layout.
-  /// Throws FileError.
+  /// Values that are NaN or infinite are kept and warned of (on_folder_warning()). Throws
+  /// FileError.
   std::unique_ptr<Module> load(Layout layout = Layout::fused) const;
   /// The same with what a checkpoint of ours would say of it.
   SavedModel saved(Layout layout = Layout::fused) const;
@@ -49,6 +51,12 @@ bool is_model_folder(const std::filesystem::path& path);
 /// configuration that is not computed here, and tensors that the configuration does not need or
 /// that are missing or of another shape.
 ModelFolder open_model_folder(const std::filesystem::path& path, const std::string& as = "");
+
+/// From now on, ModelFolder::load() calls `hear` for a folder with values that are NaN or infinite:
+/// once, with a line that names the first such tensor and says how many of its values and how many
+/// other tensors are concerned. Without it nobody is warned, as the library prints nothing. Call it
+/// before threads load models.
+void on_folder_warning(std::function<void(const std::string& line)> hear);
 
 /// The names of an architecture's parameters. Throws UsageError for an unknown one.
 const NameTable& names_of_architecture(const std::string& architecture, const ModelConfig& config);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -103,9 +104,9 @@ void check_tensors(const ModelFolder& folder, Module& model) {
     used.insert(stored);
   }
   for (const auto& [name, where] : folder.tensors.entries()) {
-    const bool ignored =
-        std::any_of(folder.names->ignored.begin(), folder.names->ignored.end(),
-                    [&](const char* part) { return name.find(part) != std::string::npos; });
+    const bool ignored = std::any_of(
+        folder.names->ignored.begin(), folder.names->ignored.end(),
+        [&, &name = name](const char* part) { return name.find(part) != std::string::npos; });
     const bool of_head =
         folder.base_only && folder.with_prefix && !name.starts_with(folder.names->prefix);
     if (used.contains(name) || ignored || of_head) continue;
@@ -115,6 +116,37 @@ void check_tensors(const ModelFolder& folder, Module& model) {
                     where.file->origin(), printable(name)));
   }
 }
+
+std::function<void(const std::string& line)>& warning_hearer() {
+  static std::function<void(const std::string& line)> hearer;
+  return hearer;
+}
+
+/// Collects the tensors with values that are NaN or infinite, and warns of them.
+class NotFinite {
+ public:
+  void look_at(const FolderTensors& tensors, const std::string& name, const Array& values) {
+    const Index count = std::count_if(values.span().begin(), values.span().end(),
+                                      [](Real x) { return !std::isfinite(x); });
+    if (count == 0) return;
+    if (++tensors_ > 1) return;
+    line_ = fmt::format("{}: tensor \"{}\": {} of {} values {} NaN or infinite",
+                        tensors.at(name).file->origin(), name, count, values.size(),
+                        count == 1 ? "is" : "are");
+  }
+
+  void warn() const {
+    if (tensors_ == 0 || !warning_hearer()) return;
+    const Index others = tensors_ - 1;
+    warning_hearer()(others == 0 ? line_
+                                 : fmt::format("{}, and values of {} other tensor{}", line_, others,
+                                               others == 1 ? "" : "s"));
+  }
+
+ private:
+  Index tensors_ = 0;
+  std::string line_;  // about the first
+};
 
 /// The number of elements of all tensors.
 double elements_in(const FolderTensors& tensors) {
@@ -185,10 +217,20 @@ std::unique_ptr<Module> ModelFolder::load(Layout layout) const {
   Rng rng(0, "init");
   std::unique_ptr<Module> model = make_model(wanted, rng, removed);
   check_tensors(*this, *model);
-  read_foreign_names(*model, *names, with_prefix,
-                     [&](const std::string& name) { return tensors.array(stored_name(name)); });
+  NotFinite not_finite;
+  read_foreign_names(*model, *names, with_prefix, [&](const std::string& name) {
+    const std::string stored = stored_name(name);
+    Array values = tensors.array(stored);
+    not_finite.look_at(tensors, stored, values);
+    return values;
+  });
+  not_finite.warn();
   model->eval();
   return model;
+}
+
+void on_folder_warning(std::function<void(const std::string& line)> hear) {
+  warning_hearer() = std::move(hear);
 }
 
 SavedModel ModelFolder::saved(Layout layout) const {
