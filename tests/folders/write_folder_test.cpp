@@ -244,7 +244,7 @@ TEST_CASE("a folder that cannot be written has no config.json") {
   const TemporaryFolder files, to;
   const std::filesystem::path path = small_folder("GPT2Model").write(files);
   files.file("LICENSE", "free");
-  to.file("LICENSE", "is in the way");
+  std::filesystem::create_directory(to / "LICENSE");
   const ModelFolder source = open_model_folder(path);
   CHECK_THROWS_AS(write_model_folder(source, *source.load(), FolderForm::dense, to.path()),
                   FileError);

@@ -10,6 +10,7 @@
 
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "headroom/io/files.hpp"
 #include "headroom/nn/head_share.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/surgery/regrowth.hpp"
@@ -26,6 +27,21 @@ bool has_other_weights(const fs::path& file) {
   static const std::set<std::string> endings{".bin",  ".ckpt", ".gguf",        ".h5", ".msgpack",
                                              ".onnx", ".ot",   ".safetensors", ".pt", ".tflite"};
   return endings.contains(file.extension().string());
+}
+
+/// Copies a regular file, of any size, by AtomicFile: it is whole or not there, and an error says
+/// why.
+void copy_whole(const fs::path& from, const fs::path& to) {
+  constexpr Index most = 1 << 20;
+  InputFile source(from);
+  AtomicFile copied(to);
+  std::vector<std::byte> part;
+  for (Index left = source.size(); left > 0; left -= Index(part.size())) {
+    part.resize(std::size_t(std::min(left, most)));
+    source.read(part);
+    copied.write(part);
+  }
+  copied.commit();
 }
 
 /// The heads with which the model was built and that it has lost.
@@ -104,7 +120,7 @@ void write_tensors(const TensorReader& file, const NamedArrays& arrays, const fs
   if (changed) {
     written.write(to);
   } else {
-    fs::copy_file(file.origin(), to);
+    copy_whole(file.origin(), to);
   }
 }
 
@@ -160,7 +176,7 @@ std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& mode
   std::vector<fs::path> files;
   const auto write = [&](const fs::path& name, const auto& writer) {
     const fs::path to = out / name;
-    fs::create_directories(to.parent_path());
+    make_folder(to.parent_path());
     writer(to);
     files.push_back(to);
   };
@@ -176,7 +192,7 @@ std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& mode
       if (name == "README.md") {
         readme = read_file(entry.path());
       } else {
-        write(name, [&](const fs::path& to) { fs::copy_file(entry.path(), to); });
+        write(name, [&](const fs::path& to) { copy_whole(entry.path(), to); });
       }
     }
     if (!removed.empty()) {
