@@ -167,6 +167,39 @@ TEST_CASE("tensors that do not fit config.json are refused by name") {
   }
 }
 
+TEST_CASE("a small folder cannot ask for a large model") {
+  const auto keys = [](Record more) {
+    return [=](SmallFolder& folder) { folder.json.update(more); };
+  };
+  const auto with_table = [](Index rows, Index width) {
+    return [=](SmallFolder& folder) {
+      folder.put("model.encoder.embed_positions.weight", zeros({7, 8}));
+      folder.json["max_position_embeddings"] = rows;
+      folder.json["d_model"] = width;
+    };
+  };
+  const Record thin{{"n_embd", 1}, {"n_head", 1}, {"n_inner", 1}, {"vocab_size", 1}};
+  const std::vector<BadFolder> all{
+      {marian, with_table(10'000'000, 8), "needs [10000000, 8] for model.encoder.embed_positions"},
+      {marian, with_table(10'000'000, 9'999'996), "needs [10000000, 9999996] for model.encoder"},
+      {marian, key("max_position_embeddings", 1'000'000), "describes a larger model"},
+      {gpt2, key("n_positions", 1'000'000), "describes a larger model"},
+      {gpt2, keys({{"n_embd", 1000}, {"n_inner", 1}, {"vocab_size", 1}}), "a larger model"},
+      {"BertForSequenceClassification", tensor("classifier.weight", {1'000'000, 0}),
+       "describes a larger model"},
+      {gpt2,
+       [=](SmallFolder& folder) {
+         folder.json.update(thin);
+         folder.json["n_layer"] = 100;
+       },
+       "describes a larger model"},
+  };
+  for (const BadFolder& bad : all) {
+    INFO(bad.answer);
+    CHECK_THAT(answer_for(bad), Catch::Contains(bad.answer));
+  }
+}
+
 TEST_CASE("files of a folder that are missing or name others are refused") {
   const TemporaryFolder files;
   const std::filesystem::path path = small_folder(bert).write(files);

@@ -53,18 +53,23 @@ void check_positions(const ConfigReader& json, const FolderTensors& tensors,
   for (const char* name :
        {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"}) {
     if (!tensors.has(name)) continue;
+    const Shape &shape = tensors.at(name).entry->shape, needed{config.longest, config.block.width};
+    if (!(shape == needed)) {  // before a table of that size is made
+      json.fail("max_position_embeddings", fmt::format("needs {} for {}, which is {} in the file",
+                                                       needed.text(), name, shape.text()));
+    }
     Rng unused(0, "positions");
     const Positions ours(config.positions, config.longest, config.block.width, unused);
     const Array theirs = tensors.array(name);
-    bool equal = theirs.shape() == ours.weight.shape();
+    bool equal = true;
     for (Index i = 0; equal && i < theirs.size(); ++i) {
       equal = std::abs(theirs[i] - ours.weight.value()[i]) < Real(0.01);
     }
     if (!equal) {
       json.fail("max_position_embeddings",
-                fmt::format("{} belongs to {} in the file, which is not the table of sinusoids "
-                            "that is computed here",
-                            config.longest, name));
+                fmt::format("belongs to {} in the file, which is not the table of sinusoids that "
+                            "is computed here",
+                            name));
     }
   }
 }

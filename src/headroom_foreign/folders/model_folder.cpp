@@ -148,11 +148,27 @@ class NotFinite {
   std::string line_;  // about the first
 };
 
-/// The number of elements of all tensors.
-double elements_in(const FolderTensors& tensors) {
+/// Throws FileError for a model that is much larger than the tensors: a small folder must not make
+/// us build it, only to find that its tensors are missing.
+void check_size(const ModelFolder& folder, const std::string& origin) {
+  const ModelConfig& config = folder.config;
+  const ModelVariant& variant = config.variant;
   double elements = 0;
-  for (const auto& [name, where] : tensors.entries()) elements += double(where.entry->shape.size());
-  return elements;
+  for (const auto& [name, where] : folder.tensors.entries()) {
+    elements += double(where.entry->shape.size());
+  }
+  check_plausible(config, elements, origin, folder.tensors.origin());
+  const Index decoders = variant.decoder_layers;
+  const double width = double(config.block.width), head_width = width / double(config.block.heads);
+  const double attentions = 4 * width * width * double(config.layers + 2 * decoders) -
+                            4 * width * head_width * double(folder.removed.size());
+  const double spare = 4 * elements + 1e6;  // so that a small mistake gets a better message
+  const bool fits = attentions <= spare && width * double(config.longest) <= spare &&
+                    width * double(config.target_vocabulary) <= spare &&
+                    8 * (config.layers + decoders) <= 200 + std::ssize(folder.tensors.entries());
+  if (fits) return;
+  throw FileError(fmt::format("{}: describes a larger model than {} has tensors for", origin,
+                              folder.tensors.origin()));
 }
 
 }  // namespace
@@ -196,7 +212,7 @@ ModelFolder open_model_folder(const fs::path& path, const std::string& as) {
       reader.pruned_heads(architecture.heads, folder.config.layers, folder.config.block.heads);
   folder.names = &architecture.names(folder.config);
   folder.with_prefix = has_prefix(folder.tensors, *folder.names);
-  check_plausible(folder.config, elements_in(folder.tensors), origin, folder.tensors.origin());
+  check_size(folder, origin);
   return folder;
 }
 
