@@ -9,6 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const TemporaryFolder json, plain;
   static const Record sound = bpe_json();
   static const std::string vocabulary = ids_of(bpe_tokens()).dump();
+  const InputCost cost(InputCost::of_foreign_files);
   FuzzedDataProvider bytes(data, size);
   const std::string text = bytes.ConsumeRandomLengthString();
   if (bytes.ConsumeBool()) {

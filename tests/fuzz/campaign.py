@@ -4,8 +4,9 @@
 usage: campaign.py BUILD [--only TEXT] [--inputs N] [--seconds S] [--together N] [--summary]
 
 BUILD is the folder of the preset `fuzz`, which is built. A target runs in turns of at most five
-minutes. After each turn the inputs, processor seconds and findings so far and the size of the
-corpus are written to BUILD/campaign/results.json, so a stopped campaign goes on where it was.
+minutes. After each turn the inputs, processor seconds and findings so far, the size of the corpus,
+the most memory and the slowest input (of targets that measure it) are written to
+BUILD/campaign/results.json, so a stopped campaign goes on where it was.
 Inputs that reach new code are kept in BUILD/campaign/corpus/TARGET, inputs that fail in
 BUILD/campaign/findings/TARGET. A target with a finding rests until its program is rebuilt; then the
 kept findings run first, and those that pass now are removed. A rebuilt program begins again at 0,
@@ -61,7 +62,8 @@ class Target:
     def environment(self, build):
         memory = Path("/dev/shm")  # the targets write many small files
         environment = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1",
-                           HEADROOM_CHART_JS=str(build / "tests/fuzz/chart.js"))
+                           HEADROOM_CHART_JS=str(build / "tests/fuzz/chart.js"),
+                           ASAN_OPTIONS="quarantine_size_mb=32")  # what it keeps is no leak
         if memory.is_dir() and os.access(memory, os.W_OK):
             environment.setdefault("TMPDIR", str(memory))
         return environment
@@ -78,7 +80,7 @@ class Campaign:
     def result(self, target):
         return self.results.get(target.name,
                                 {"program": "", "inputs": 0, "seconds": 0.0, "findings": 0,
-                                 "corpus": 0})
+                                 "corpus": 0, "megabytes": 0, "slowest_ms": None})
 
     def remember(self, target, result):
         with self.lock:
@@ -110,7 +112,8 @@ class Campaign:
             if self.run(target, str(path))[0] == 0:
                 path.unlink()
         result = {"program": target.key(), "inputs": 0, "seconds": 0.0,
-                  "findings": len(target.kept_findings()), "corpus": 0}
+                  "findings": len(target.kept_findings()), "corpus": 0, "megabytes": 0,
+                  "slowest_ms": None}
         self.remember(target, result)
         return result
 
@@ -124,6 +127,11 @@ class Campaign:
         result["inputs"] += inputs
         result["seconds"] = round(result["seconds"] + took, 1)
         result["findings"] = len(target.kept_findings())
+        peak = re.search(r"stat::peak_rss_mb:\s*(\d+)", output)
+        slowest = re.search(r"^slowest of \d+ inputs: ([\d.]+) ms", output, re.M)
+        result["megabytes"] = max(result.get("megabytes", 0), int(peak[1]) if peak else 0)
+        if slowest:
+            result["slowest_ms"] = max(result.get("slowest_ms") or 0, float(slowest[1]))
         if (code != 0 or inputs == 0) and result["findings"] == 0:
             # It does not start, or was killed.
             result["findings"] = 1
@@ -139,14 +147,16 @@ class Campaign:
                   f"{result['findings']} findings, corpus of {result['corpus']}", flush=True)
 
     def summary(self, targets):
-        print(f"\n{'target':<16}{'inputs':>12}{'processor s':>13}{'findings':>10}{'corpus':>8}")
+        print(f"\n{'target':<16}{'inputs':>12}{'processor s':>13}{'findings':>10}{'corpus':>8}"
+              f"{'MB':>6}{'slowest ms':>12}")
         complete = True
         for target in targets:
             result = self.result(target)
             done = self.is_done(result) and result["findings"] == 0
             complete = complete and done
             print(f"{target.name:<16}{result['inputs']:>12}{result['seconds']:>13.0f}"
-                  f"{result['findings']:>10}{result['corpus']:>8}   {'done' if done else 'open'}")
+                  f"{result['findings']:>10}{result['corpus']:>8}{result.get('megabytes', 0):>6}"
+                  f"{result.get('slowest_ms') or '':>12}   {'done' if done else 'open'}")
             for path in target.kept_findings():
                 print(f"  {path}")
         return complete

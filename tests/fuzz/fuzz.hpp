@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <string>
 
@@ -31,6 +33,45 @@ bool reads(const F& read) {
 inline void must(bool condition) {
   if (!condition) std::abort();
 }
+
+/// Measures the processor time of an input, from its construction to its end. When libFuzzer ends,
+/// it prints how many inputs there were and what the slowest took; campaign.py reads that.
+class InputCost {
+ public:
+  /// The most milliseconds that an input may take. libFuzzer keeps one that takes longer.
+  explicit InputCost(double limit) : limit_(limit), begin_(now()) {}
+  InputCost(const InputCost&) = delete;
+  InputCost& operator=(const InputCost&) = delete;
+  ~InputCost() {
+    const double took = now() - begin_;
+    Worst& worst = worst_of_all();
+    ++worst.inputs;
+    if (took > worst.milliseconds) worst.milliseconds = took;
+    must(took <= limit_);
+  }
+
+  /// Files of other programs, which people fetch from everywhere.
+  static constexpr double of_foreign_files = 100;
+
+ private:
+  struct Worst {
+    long inputs = 0;
+    double milliseconds = 0;
+    ~Worst() { std::fprintf(stderr, "slowest of %ld inputs: %.1f ms\n", inputs, milliseconds); }
+  };
+
+  static double now() {
+    std::timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e3 * double(time.tv_sec) + 1e-6 * double(time.tv_nsec);
+  }
+  static Worst& worst_of_all() {
+    static Worst worst;
+    return worst;
+  }
+
+  double limit_, begin_;
+};
 
 /// The bytes as a file. The same one for each input: the last is gone by then.
 inline std::filesystem::path file_of(const std::string& bytes) {

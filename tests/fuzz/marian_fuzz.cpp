@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     write_marian(folder);
     return parse_json(folder.content("vocab.json"), "vocab.json");
   }();
+  const InputCost cost(InputCost::of_foreign_files);
   FuzzedDataProvider bytes(data, size);
   const std::string text = bytes.ConsumeRandomLengthString();
   std::string model = marian_source();

@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                 {"strip_accents", nullptr},
                                 {"mask_token", {{"content", "[MASK]"}}},
                                 {"added_tokens_decoder", {{"4", added_token("[MASK]", 4)}}}};
+  const InputCost cost(InputCost::of_foreign_files);
   FuzzedDataProvider bytes(data, size);
   const std::string text = bytes.ConsumeRandomLengthString();
   if (bytes.ConsumeBool()) {

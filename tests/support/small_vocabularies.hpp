@@ -92,7 +92,8 @@ inline std::vector<std::string> bpe_tokens() {
 /// tokenizer.json with them.
 inline headroom::Record bpe_json() {
   headroom::Record file;
-  file["added_tokens"] = {added_token("<|endoftext|>", int(bpe_tokens().size()) - 1)};
+  const headroom::Record end = added_token("<|endoftext|>", int(bpe_tokens().size()) - 1);
+  file["added_tokens"] = headroom::Record::array({end});  // clang takes {end} for a copy of it
   file["normalizer"] = nullptr;
   file["pre_tokenizer"] = {
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}};
