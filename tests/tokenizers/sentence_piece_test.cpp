@@ -41,6 +41,8 @@ TEST_CASE("broken files of Marian are refused") {
   };
   folder.file("source.spm", "not a model");
   refused("source.spm: this is not a model of SentencePiece");
+  folder.file("source.spm", sentence_piece_model({{"", -1}}));
+  refused("source.spm: this is not a model of SentencePiece");
   folder.file("target.spm", "");
   refused("target.spm");
   std::filesystem::remove(folder / "target.spm");
@@ -49,6 +51,37 @@ TEST_CASE("broken files of Marian are refused") {
   refused("vocab.json: the vocabulary lacks <unk> or </s>");
   folder.file("tokenizer_config.json", R"({"separate_vocabs": true})");
   refused("separate_vocabs: headroom does not compute two vocabularies in one tokenizer");
+}
+
+TEST_CASE("a map of characters that leads out of itself is refused") {
+  const TemporaryFolder folder;
+  write_marian(folder);
+  const auto tokenizer = open_tokenizer(folder.path());
+  CHECK(tokenizer->encode("the Cat") == tokenizer->encode("the cat"));
+  CHECK(tokenizer->encode("the Dat") != tokenizer->encode("the cat"));
+
+  const std::string sound = character_map();
+  const auto refused = [&](const std::string& map) {
+    folder.file("source.spm", marian_source(map));
+    CHECK_THROWS_WITH(open_tokenizer(folder.path()), Contains("leads out of itself"));
+  };
+  const auto changed = [&](std::size_t at, char byte) {
+    std::string map = sound;
+    map[at] = byte;
+    return map;
+  };
+  const std::size_t leaf = 4 + 4 * (1 ^ 'C'), value = 4 + 4 * (1 ^ 'C' ^ 3);
+  refused(changed(7, '\x7F'));              // the root's children
+  refused(changed(7, '\xFF'));              // the same, as a value
+  refused(changed(leaf + 3, '\x01'));       // those of "C"
+  refused(changed(value, '\x02'));          // its text
+  refused(changed(sound.size() - 1, 'x'));  // a text without end
+  refused(changed(1, '\x08'));              // the size of the trie
+  refused(changed(0, '\x01'));
+  refused("abc");
+  refused(std::string(4, '\0') + "abc");
+  folder.file("source.spm", marian_source(sound));
+  CHECK_NOTHROW(open_tokenizer(folder.path()));
 }
 
 #else

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "headroom/base/error.hpp"
 #include "headroom/base/require.hpp"
 #include "headroom/io/atomic_file.hpp"
+#include "tokenizers/sentence_piece_maps.hpp"
 #include "tokenizers/unicode.hpp"
 #ifdef HEADROOM_HAS_SENTENCEPIECE
 #include <sentencepiece_processor.h>
@@ -49,8 +52,16 @@ struct SentencePieceTokenizer::Models {
 namespace {
 
 void load(sentencepiece::SentencePieceProcessor& model, const std::filesystem::path& path) {
-  const auto status = model.LoadFromSerializedProto(read_file(path, largest_model));
-  if (!status.ok()) {
+  const std::string bytes = read_file(path, largest_model);
+  check_character_maps(bytes, path.string());
+  bool read = false;
+  try {
+    read = model.LoadFromSerializedProto(bytes).ok();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {  // of its trie of pieces: an empty one, for example
+  }
+  if (!read) {
     throw FileError(fmt::format("{}: this is not a model of SentencePiece", path.string()));
   }
 }
