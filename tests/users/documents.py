@@ -185,8 +185,15 @@ def main(root, headroom, mode, *rest):
     if mode == "pytorch":
         return compare(root, rest[0])
     headroom = pathlib.Path(headroom).absolute()
-    return 0 if all([run_commands(root, headroom, name) for name in rest]) and rest else 1
+    return 0 if all([run_commands(root, headroom, name) for name in rest]) else 1
 
 
 if __name__ == "__main__":
+    # The modes, and how many arguments each needs beside ROOT and HEADROOM.
+    needed = {"commands": 1, "pytorch": 1, "code": 1, "errors": 0}
+    mode_given = sys.argv[3] if len(sys.argv) > 3 else ""
+    if len(sys.argv) - 4 < needed.get(mode_given, sys.maxsize):
+        print(f"documents.py: no such mode, or too few arguments: \"{mode_given}\"; "
+              f"the modes are {', '.join(needed)}\n\n{__doc__}", file=sys.stderr)
+        sys.exit(2)
     sys.exit(main(*sys.argv[1:]))
