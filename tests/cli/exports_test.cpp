@@ -41,6 +41,15 @@ TEST_CASE("export writes a model for other programs") {
   CHECK(result["folder"] == "runs/export-1");
   REQUIRE(result["files"].size() == 3);
   for (const json& file : result["files"]) CHECK(fs::exists(folder / file.get<std::string>()));
+  // With --force, files of exports are removed first: not a checkpoint of such a name.
+  fs::create_directory(folder / "copy");
+  fs::copy_file(folder / "run/best.safetensors", folder / "copy/model.safetensors");
+  const Finished same = headroom_program({"export", "--model", "copy/model.safetensors", "--to",
+                                          "torch", "--out", "./copy/", "--force"},
+                                         folder);
+  CHECK(same.code == 2);
+  CHECK_THAT(same.err, Contains("the folder of the model that is read"));
+  CHECK(content(folder / "copy/model.safetensors") == content(folder / "run/best.safetensors"));
   // The folder of an export is no run.
   CHECK(headroom_program({"runs", "--json"}, folder).out == "[]\n");
 }

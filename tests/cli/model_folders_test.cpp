@@ -80,6 +80,8 @@ TEST_CASE("what cannot be done with a model folder is one line with a remedy") {
       {{"export", "--model", path, "--to", "onnx"}, 2, "--to writes models of headroom"},
       {{"export", "--model", path, "--form", "sparse"}, 2, "not one of dense, compact"},
       {{"export", "--model", path, "--form", "dense", "--out", path}, 2, "choose another"},
+      {{"export", "--model", path, "--form", "dense", "--out", path, "--force"}, 2, "that is read"},
+      {{"export", "--model", path, "--form", "dense", "--out", path + "/./in/it"}, 2, "or in it"},
       {{"export", "--model", path, "--form", "dense", "--remove", "encoder 7.1"}, 2, "encoder 7"},
       {{"attend", "--model", path, "--input", "a"}, 2, "is a model folder of Transformers"},
       {{"sample", "--model", path}, 2, "is a model folder of Transformers"},
@@ -91,6 +93,8 @@ TEST_CASE("what cannot be done with a model folder is one line with a remedy") {
     CHECK_THAT(run.err, Contains(one.says));
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   }
+  CHECK(headroom::open_model_folder(path).architecture == "BertModel");  // it is as it was
+  CHECK_FALSE(fs::exists(fs::path(path) / "in"));
   model.file("config.json", "{\"model_type\": \"t5\"}");
   const Finished unknown = headroom_program({"inspect", "--model", path}, folder);
   CHECK(unknown.code == 5);

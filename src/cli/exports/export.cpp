@@ -52,6 +52,7 @@ int export_folder(const std::filesystem::path& from, const ExportOptions& option
 
 int export_model(const ExportOptions& options) {
   const std::filesystem::path from = any_model_folder(options.model);
+  require_apart(from, options.out);
   if (is_model_folder(from)) return export_folder(from, options);
   require(
       options.form.empty() && options.remove.empty(),

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/io/files.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
 
 namespace headroom {
@@ -29,6 +32,18 @@ bool is_event_file_name(const std::string& name) {
 
 std::string event_file_name(double seconds) {
   return fmt::format("{}{:.0f}{}", event_file_begin, seconds, event_file_end);
+}
+
+void require_apart(const fs::path& model, const std::string& out) {
+  if (out.empty()) return;
+  const fs::path read = fs::weakly_canonical(fs::absolute(model)),
+                 written = fs::weakly_canonical(fs::absolute(out));
+  const auto differ = std::mismatch(read.begin(), read.end(), written.begin(), written.end());
+  const bool in_model = is_model_folder(read) && differ.first == read.end();
+  const bool beside_model = !fs::is_directory(read) && read.parent_path() == written;
+  if (!in_model && !beside_model) return;
+  throw UsageError(fmt::format(
+      "--out {}: is the folder of the model that is read, or in it; choose another", out));
 }
 
 fs::path folder_for_files(const std::string& out, const char* name, bool force) {

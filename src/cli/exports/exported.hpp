@@ -10,6 +10,10 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// Throws UsageError if the folder `out` has the file `model`, which would be replaced while it is
+/// read, or is in the model folder `model`, whose files would be copied into themselves.
+void require_apart(const std::filesystem::path& model, const std::string& out);
+
 /// The folder for the files of a command: --out, or NAME-1, NAME-2, ... in runs/ if it was left
 /// out. It is made. Throws UsageError if it is not empty and `force` was not given, and always if
 /// it is the folder of a run, whose files would be replaced. `force` removes what these commands
