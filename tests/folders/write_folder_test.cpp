@@ -132,7 +132,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("masked, compact and dense are one function, for all subsets of six heads") {
+TEST_CASE("masked, compact and dense are one function, for all subsets of six heads", "[slow]") {
   for (const char* architecture : architectures) {
     const TemporaryFolder files;
     const ModelFolder source = open_model_folder(six_heads(architecture).write(files));
