@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -93,6 +94,8 @@ struct SavedModel {
   std::vector<HeadId> removed;
   Record about;
   std::string origin;  // the file, for errors
+  /// By name: those of other programs, and those of vocabularies that were asked for.
+  mutable std::map<std::string, std::shared_ptr<const Tokenizer>> tokenizers = {};
 
   /// The model as one of the three kinds. Throws UsageError when it is of another kind.
   Seq2Seq& seq2seq() const;
@@ -100,6 +103,8 @@ struct SavedModel {
   Classifier& classifier() const;
   /// A vocabulary that task_record() wrote: "source", "target" or "tokens". Throws FileError.
   Vocabulary vocabulary(const char* name) const;
+  /// The same, or another program's tokenizer of this name, as long as this object lives.
+  const Tokenizer& tokenizer(const char* name) const;
 };
 /// Builds the model that the part `part` of a checkpoint describes, pruned as it was; needs nothing
 /// but the file. Throws FileError.

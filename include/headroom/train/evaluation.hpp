@@ -51,6 +51,11 @@ std::vector<std::vector<Written>> outputs_for(Seq2Seq& model, std::span<const To
                                               Index longest, Index beam = 1,
                                               Index batch_size = 128);
 
+/// The same with limits of any kind; sources are padded with `filler`.
+std::vector<std::vector<Written>> outputs_for(Seq2Seq& model, std::span<const Tokens> sources,
+                                              std::int32_t filler, DecodingLimits limits,
+                                              Index beam, Index batch_size);
+
 /// Compares the outputs of greedy decoding with the accepted answers. Decoding stops four tokens
 /// after the longest accepted answer.
 SequenceScore score_greedily(Seq2Seq& model, std::span<const Seq2SeqQuestion> questions,

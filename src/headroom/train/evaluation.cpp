@@ -53,18 +53,23 @@ double accuracy(Classifier& model, std::span<const ClassificationBatch> batches)
 std::vector<std::vector<Written>> outputs_for(Seq2Seq& model, std::span<const Tokens> sources,
                                               const Vocabulary& source, const Vocabulary& target,
                                               Index longest, Index beam, Index batch_size) {
+  const DecodingLimits limits{
+      .begin = target.bos(), .end = target.eos(), .never = target.unk(), .longest = longest};
+  return outputs_for(model, sources, source.pad(), limits, beam, batch_size);
+}
+
+std::vector<std::vector<Written>> outputs_for(Seq2Seq& model, std::span<const Tokens> sources,
+                                              std::int32_t filler, DecodingLimits limits,
+                                              Index beam, Index batch_size) {
   const Evaluating now(model);
+  limits.longest = std::min(limits.longest, model.config.longest);
   std::vector<Index> lengths;
   for (const Tokens& tokens : sources) lengths.push_back(Index(tokens.size()));
-  const DecodingLimits limits{.begin = target.bos(),
-                              .end = target.eos(),
-                              .never = target.unk(),
-                              .longest = std::min(longest, model.config.longest)};
   std::vector<std::vector<Written>> outputs(sources.size());
   for (const std::vector<Index>& examples : batches_by_length(lengths, batch_size)) {
     std::vector<Tokens> rows;
     for (const Index e : examples) rows.push_back(at(sources, e));
-    const Padded padded = pad(rows, source.pad());
+    const Padded padded = pad(rows, filler);
     const std::unique_ptr<Writer> writer = make_writer(model, padded.ids, padded.lengths, beam);
     std::vector<std::vector<Written>> written;
     if (beam > 1) {

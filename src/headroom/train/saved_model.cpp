@@ -97,6 +97,12 @@ Vocabulary SavedModel::vocabulary(const char* name) const {
   return Vocabulary::from_record(about[name], where);
 }
 
+const Tokenizer& SavedModel::tokenizer(const char* name) const {
+  std::shared_ptr<const Tokenizer>& found = tokenizers[name];
+  if (found == nullptr) found = std::make_shared<Vocabulary>(vocabulary(name));
+  return *found;
+}
+
 Record task_record(const Seq2SeqTask& task) {
   return {{"name", task.name},
           {"kind", name_of(ModelKind::seq2seq)},
