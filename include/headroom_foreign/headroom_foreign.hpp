@@ -2,6 +2,7 @@
 #pragma once
 
 #include "headroom_foreign/folders/folder_tensors.hpp"
+#include "headroom_foreign/folders/folder_texts.hpp"
 #include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_foreign/folders/name_table.hpp"
 #include "headroom_foreign/folders/write_folder.hpp"

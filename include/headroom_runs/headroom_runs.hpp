@@ -13,6 +13,7 @@
 #include "headroom_runs/runs/manifest.hpp"
 #include "headroom_runs/runs/measured_after.hpp"
 #include "headroom_runs/runs/metrics_log.hpp"
+#include "headroom_runs/runs/open_model.hpp"
 #include "headroom_runs/runs/progress.hpp"
 #include "headroom_runs/runs/pruning_parts.hpp"
 #include "headroom_runs/runs/run_folder.hpp"

@@ -57,11 +57,12 @@ case $kind in
     read -r -a sentencepiece <<<"$(pkg-config --libs-only-l sentencepiece 2>/dev/null)"
     whole headroom_foreign_f64 -lheadroom_f64 -lfmt -lutf8proc "${sentencepiece[@]}"
     whole headroom_measure_f64 -lheadroom_f64 -lfmt
-    whole headroom_runs_f64 -lheadroom_measure_f64 -lheadroom_f64 -lfmt
-    whole headroom_lab_f64 -lheadroom_runs_f64 -lheadroom_measure_f64 -lheadroom_f64 -lfmt
+    below=(-lheadroom_measure_f64 -lheadroom_foreign_f64 -lheadroom_f64 -lfmt)
+    whole headroom_runs_f64 "${below[@]}"
+    whole headroom_lab_f64 -lheadroom_runs_f64 "${below[@]}"
     "$compiler" -std=c++20 -DHEADROOM_PRECISION=f64 -DHEADROOM_DOUBLE -DEXPECTED_BYTES=8 \
       -I"$prefix/include" "$here/own_experiment.cpp" -o "$folder/consumer" -L"$folder" \
-      -lheadroom_lab_f64 -lheadroom_runs_f64 -lheadroom_measure_f64 -lheadroom_f64 -lfmt
+      -lheadroom_lab_f64 -lheadroom_runs_f64 "${below[@]}"
     (cd "$folder" && LD_LIBRARY_PATH=$folder ./consumer)
     ;;
   subproject | configure_subproject | fetched | configure_fetched)

@@ -44,12 +44,12 @@ struct SmallFolder {
   }
 };
 
-/// The configuration of a model of that architecture: 2 layers of 4 heads over 8 channels, 11
+/// The configuration of a model of that architecture: 2 layers of 4 heads over 8 channels, so many
 /// tokens. The source of what ModelConfig must say, written by hand.
-inline ModelConfig small_config(const std::string& architecture) {
+inline ModelConfig small_config(const std::string& architecture, Index tokens = 11) {
   ModelConfig config;
   config.layers = 2;
-  config.source_vocabulary = config.target_vocabulary = 11;
+  config.source_vocabulary = config.target_vocabulary = tokens;
   config.longest = 7;
   config.tied_output = true;
   config.block.width = 8;
@@ -85,8 +85,8 @@ inline ModelConfig small_config(const std::string& architecture) {
 }
 
 /// config.json of the same.
-inline Record small_json(const std::string& architecture) {
-  Record json{{"architectures", {architecture}}, {"vocab_size", 11}};
+inline Record small_json(const std::string& architecture, Index tokens = 11) {
+  Record json{{"architectures", {architecture}}, {"vocab_size", tokens}};
   if (architecture.starts_with("GPT2")) {
     json.update({{"model_type", "gpt2"},
                  {"n_positions", 7},
@@ -121,11 +121,11 @@ inline Record small_json(const std::string& architecture) {
 }
 
 /// A folder with random numbers.
-inline SmallFolder small_folder(const std::string& architecture) {
+inline SmallFolder small_folder(const std::string& architecture, Index tokens = 11) {
   Rng rng(5, "init");
-  const ModelConfig config = small_config(architecture);
+  const ModelConfig config = small_config(architecture, tokens);
   const std::unique_ptr<Module> model = make_model(config, rng);
-  SmallFolder folder{small_json(architecture), {}};
+  SmallFolder folder{small_json(architecture, tokens), {}};
   const bool is_base = architecture == "BertModel" || architecture == "GPT2Model";
   for (const auto& [name, array] :
        in_foreign_names(*model, names_of_architecture(architecture, config), !is_base)) {
