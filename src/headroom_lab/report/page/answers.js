@@ -32,9 +32,9 @@ function answer_text(answer, other) {
   return tokens.length ? tokens.map((token, i) => others && others[i] !== token ? h("mark", {}, token) : token) : [h("i", {}, "nothing")];
 }
 
-/** A line of a list of answers: its title, the answer and the probability. */
+/** A line of a list of answers: its title, the answer and the probability, or why there is none. */
 const answer_line = (title, answer, other) => [h("dt", {}, title),
-  h("dd", {}, h("code", {}, answer_text(answer, other)), h("span", {}, answer.classes ? answer.classes.map((c) => `${c.name} ${percent(c.probability)}`).join(", ") : `probability ${percent(answer.probability)}`,
+  h("dd", {}, answer.note && !answer.text ? null : h("code", {}, answer_text(answer, other)), h("span", {}, answer.note ? answer.note : answer.classes ? answer.classes.map((c) => `${c.name} ${percent(c.probability)}`).join(", ") : `probability ${percent(answer.probability)}`,
     answer.finished === false ? ", cut off" : ""))];
 
 /** How the logits of the page compare with the program's, or why the page has no model. */

@@ -11,6 +11,16 @@ let now = {example: run.example, answer: run.answer};  // with the heads that ar
 let whole = now;                                       // with all heads
 const marks_of_keys = [];                                 // marks under a key: {head, element}, per key
 
+/** Turns the bytes of a map with many weights into its rows; 255 is 1. */
+function unpack(map) {
+  if (!map.bytes) return;
+  const bytes = atob(map.bytes), {keys} = axes(run.example, map.kind);
+  map.rows = Array.from({length: bytes.length / keys.length}, (_, q) => keys.map((key, k) => bytes.charCodeAt(q * keys.length + k) / 255));
+  delete map.bytes;
+}
+
+run.example.maps.forEach(unpack);
+
 // ---------------------------------------------------------------- state and address
 
 /** Returns true if input and output are those of the record. */
@@ -99,12 +109,12 @@ const say = (text) => { message.textContent = text; };
 const answers = h("dl.answers", {"aria-live": "polite"});
 
 function show_answer() {
-  const written = run.model.family === "language_model" ? "The model continues" : run.model.family === "classifier" ? "The model predicts" : "The model generates";
+  const written = {language_model: "The model continues", classifier: "The model predicts", masked_language_model: "The model guesses", encoder: "Output"}[run.model.family] ?? "The model generates";
   const off = [...state.off];
   answers.replaceChildren(...answer_line(state.output === null ? written : "Given as output", whole.answer),
     ...(off.length ? answer_line(`Without ${off.length === 1 ? off[0] : `${off.length} heads`}`, now.answer, whole.answer) : []));
   all_on.hidden = !off.length;
-  const title = `“${brief(visible(state.input))}” → “${brief(visible(whole.answer.text))}”`;
+  const title = `“${brief(visible(state.input))}”` + (whole.answer.text ? ` → “${brief(visible(whole.answer.text))}”` : "");
   if (!run.evaluation) document.querySelector("h1").textContent = document.title = title;
 }
 
@@ -215,23 +225,31 @@ function say_row() {
 function follow_row() {
   const row = chosen[side_of(state.kind)];
   const entry_of = new Map(maps.map((entry) => [key_of(entry.map), entry]));
-  marks_of_keys.forEach((marks, k) => marks.forEach(({head, element}) => {
-    const entry = entry_of.get(key_of(head));
-    element.style.opacity = row === null || !entry || entry.gone ? 0 : entry.map.rows[row][k].toFixed(3);
+  marks_of_keys.forEach((marks, k) => marks.forEach((mark) => {
+    const entry = entry_of.get(key_of(mark.head));
+    const weight = row === null || !entry || entry.gone ? 0 : entry.map.rows[row][k];
+    const seen = weight < (marks.length > 24 ? 0.02 : 0) ? 0 : weight.toFixed(3);
+    if (mark.seen !== seen) mark.element.style.opacity = mark.seen = seen;  // most of thousands stay 0
   }));
   say_row();
   if (!moving) remember(false);
 }
 
+/** All heads, a row for each layer; many of them as small pictures without labels. */
 function grid(heads, axis, group) {
-  const layers = [...new Set(heads.map((head) => head.layer))];
-  return [...layers.flatMap((layer) => [h("p.layer", {}, `layer ${layer}`),
-    map_row(row_title(group, layer), heads.filter((head) => head.layer === layer).map((head) => head_card(head, axis, group, false)))]),
-  rows_fold(group, axis.queries, axis.keys)];
+  const layers = [...new Set(heads.map((head) => head.layer))], many = heads.length > 24;
+  const row_of = (layer) => {
+    const row = map_row(row_title(group, layer), heads.filter((head) => head.layer === layer).map((head) => head_card(head, axis, group, false, many)));
+    if (!many) return row;
+    row.classList.add("many");
+    row.style.setProperty("--heads", head_count);
+    return row;
+  };
+  return [...layers.flatMap((layer) => [h("p.layer", {}, `layer ${layer}`), row_of(layer)]), rows_fold(group, axis.queries, axis.keys)];
 }
 
-/** One head: its name, its switch and its map. */
-function head_card(head, axis, group, alone) {
+/** One head: its name, its switch and its map, `plain` without labels. */
+function head_card(head, axis, group, alone, plain = false) {
   const off = state.off.has(key_of(head));
   const name = alone ? h("b.name", {}, swatch(head.head), key_of(head))
     : h("button.name", {type: "button", value: key_of(head), disabled: head.removed ? "" : null, "aria-label": `${key_of(head)}: ${head.removed ? "removed" : "show it large"}`, onclick: () => focus_on(head)}, swatch(head.head), `head ${head.head}`);
@@ -240,7 +258,7 @@ function head_card(head, axis, group, alone) {
     "aria-label": `${key_of(head)} on`, onchange: (event) => switch_head(head, event.target.checked)}), off ? "off" : "on") : null;
   const map = now.example.maps.find((m) => key_of(m) === key_of(head));
   return h("div.map" + (off ? ".off" : ""), {}, h("p", {}, name, on_off),
-    map ? map_canvas({map, queries: axis.queries, keys: axis.keys, side: group.rows, gone: off}) : h("div.none", {}, "no map"));
+    map ? map_canvas({map, queries: axis.queries, keys: axis.keys, side: group.rows, gone: off, plain}) : h("div.none", {}, "no map"));
 }
 
 /** One head enlarged: its map, its weights, and buttons to go back and to the previous and next head. */
@@ -256,7 +274,7 @@ function detail(head, heads, axis, group) {
 
 function attend_facts() {
   const {model: m} = run;
-  const parts = [m.task && `task ${m.task}`, m.family.replace("_", " "), `layout ${m.layout}`, `${m.alive} of ${m.heads} heads`, `${commas(m.parameters)} parameters`, m.file];
+  const parts = [m.architecture ? `${m.architecture} of Transformers` : m.task && `task ${m.task}`, m.family.replaceAll("_", " "), `layout ${m.layout}`, `${m.alive} of ${m.heads} heads`, `${commas(m.parameters)} parameters`, m.file];
   document.getElementById("facts").append(...parts.filter(Boolean).map((part) => h("span", {}, part)));
 }
 

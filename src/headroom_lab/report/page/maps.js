@@ -15,7 +15,7 @@ const blanks = new Map([[" ", {mark: "␣", name: "space"}], ["\n", {mark: "⏎"
 
 /** A visible form of a token: a mark for a blank, "U+200B" for an invisible character. */
 const shown = (token) => blanks.get(token)?.mark
-  ?? token.replace(/(?! )[\p{Cc}\p{Cf}\p{Z}]/gu, (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
+  ?? token.replace(/^ |[\n\t]/g, (blank) => blanks.get(blank).mark).replace(/(?! )[\p{Cc}\p{Cf}\p{Z}]/gu, (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
 
 /** A token in words for a screen reader. */
 const said = (token) => blanks.get(token)?.name ?? shown(token);
@@ -241,14 +241,14 @@ function draw_map(entry) {
   const ctx = canvas.getContext("2d");
   const ratio = window.devicePixelRatio || 1;
   const mono = "ui-monospace, 'DejaVu Sans Mono', monospace";
-  const rough = width / (keys.length + 2);
+  const labels = !entry.plain, rough = width / (keys.length + 2);
   const size = Math.max(7, Math.min(12, rough * 0.95));
   const font = (bold) => `${bold ? "600 " : ""}${size}px ${mono}`;
   ctx.font = font(true);
   const widest = (tokens) => Math.max(...tokens.map((t) => ctx.measureText(shown(t)).width));
   const upright = !long_tokens(keys);
-  const left = Math.min(80, widest(queries)) + 6;
-  const top = (upright ? size : Math.min(70, widest(keys))) + 7;
+  const left = labels ? Math.min(80, widest(queries)) + 6 : 0;
+  const top = labels ? (upright ? size : Math.min(70, widest(keys))) + 7 : 0;
   const cell = Math.min((width - left) / keys.length, 28);
   const high = Math.min(cell, 24);
   const height = Math.ceil(top + high * queries.length + 1);
@@ -266,7 +266,15 @@ function draw_map(entry) {
   ctx.fillStyle = css("--grid");
   ctx.fillRect(left, top, cell * keys.length, high * queries.length);
   const gap = cell > 6 ? 1 : 0.5;
-  map.rows.forEach((weights, q) => {
+  const picture = cell < 5 ? map_picture(entry, colour) : null;  // quicker than thousands of cells
+  if (picture) {
+    ctx.imageSmoothingEnabled = cell * ratio < 1;
+    const wide = cell * keys.length;
+    ctx.globalAlpha = row !== null ? 0.16 : entry.gone ? 0.75 : 1;
+    ctx.drawImage(picture, left, top, wide, high * queries.length);
+    ctx.globalAlpha = entry.gone ? 0.75 : 1;
+    if (row !== null) ctx.drawImage(picture, 0, row, keys.length, 1, left, top + row * high, wide, high);
+  } else map.rows.forEach((weights, q) => {
     const faint = row !== null && q !== row ? 0.16 : entry.gone ? 0.75 : 1;
     weights.forEach((w, k) => {
       const share = Math.abs(w) / (map.top ?? 1);
@@ -282,11 +290,33 @@ function draw_map(entry) {
     ctx.lineWidth = 1.5;
     ctx.strokeRect(left - 0.5, top + row * high - 1, cell * keys.length + 0.5, high + 1);
   }
-  label_axes(ctx, entry, {left, top, cell, high, size, upright, font, row});
+  if (labels) label_axes(ctx, entry, {left, top, cell, high, size, upright, font, row});
   const text = row === null ? "" : reading(map.rows[row], keys, queries[row], map.top);
-  entry.read.textContent = entry.read.title = text;
+  if (labels) entry.read.textContent = entry.read.title = text;
   canvas.setAttribute("aria-valuenow", (row ?? 0) + 1);
   canvas.setAttribute("aria-valuetext", text || "no row is chosen");
+}
+
+const one_pixel = h("canvas", {width: 1, height: 1}).getContext("2d", {willReadFrequently: true});
+
+/** Red, green and blue of a colour. */
+function rgb_of(paint) {
+  one_pixel.fillStyle = paint;
+  one_pixel.fillRect(0, 0, 1, 1);
+  return [...one_pixel.getImageData(0, 0, 1, 1).data].slice(0, 3);
+}
+
+/** A map as a picture with a pixel for each weight, as opaque as the weight is large. It is drawn once for each colour. */
+function map_picture(entry, colour) {
+  if (entry.picture?.colour === colour) return entry.picture.canvas;
+  const {map, queries, keys} = entry;
+  const canvas = h("canvas", {width: keys.length, height: queries.length}), ctx = canvas.getContext("2d");
+  const positive = rgb_of(colour), negative = rgb_of(css("--second"));
+  const pixels = ctx.createImageData(keys.length, queries.length);
+  map.rows.flat().forEach((w, i) => pixels.data.set([...(w < 0 ? negative : positive), 255 * Math.min(1, Math.abs(w) / (map.top ?? 1))], 4 * i));
+  ctx.putImageData(pixels, 0, 0);
+  entry.picture = {canvas, colour};
+  return canvas;
 }
 
 /** The labels to draw: all wanted ones, and every n-th of the others that is not too close to one of them. */
