@@ -39,6 +39,13 @@ CLI::Option* add_model(CLI::App& command, std::string& model) {
       ->description("folder of a run (default: the newest in runs/, or a sample)");
 }
 
+CLI::Option* add_any_model(CLI::App& command, std::string& model) {
+  return add_run(command, model)
+      ->description(
+          "folder of a run, or a model folder of Transformers (default: the newest run in runs/, "
+          "or a sample)");
+}
+
 CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& what) {
   return command.add_option("--out", out, what + " (default: a new one in runs/)")
       ->type_name("DIR");
@@ -85,11 +92,10 @@ fs::path run_folder(const std::string& model, const char* option) {
         invocation(), option));
   }
   if (!fs::exists(model)) throw FileError(fmt::format("{} {} does not exist", option, model));
-  require(
-      !is_model_folder(model),
-      fmt::format("{} {}: is a model folder of Transformers, which inspect, tokenize and export "
-                  "read, and no run",
-                  option, model));
+  require(!is_model_folder(model),
+          fmt::format("{} {}: is a model folder of Transformers, which inspect, tokenize, attend, "
+                      "sample, translate, predict and export read, and no run",
+                      option, model));
   return model;
 }
 

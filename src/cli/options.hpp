@@ -24,6 +24,10 @@ CLI::Option* add_run(CLI::App& command, std::string& model);
 /// The same for commands that leave the model as it is. Read it with model_folder().
 CLI::Option* add_model(CLI::App& command, std::string& model);
 
+/// The same for commands that read model folders of Transformers, too. Read it with
+/// any_model_folder().
+CLI::Option* add_any_model(CLI::App& command, std::string& model);
+
 /// `--out DIR`: the folder to write, which `what` describes.
 CLI::Option* add_out(CLI::App& command, std::string& out, const std::string& what);
 
@@ -40,7 +44,8 @@ std::filesystem::path run_folder(const std::string& model, const char* option = 
 /// no run, it is the model that comes with the program, so that a first command works.
 std::filesystem::path model_folder(const std::string& model, const char* option = "--model");
 
-/// The same for a command that reads model folders of Transformers, too (is_model_folder()).
+/// The same for a command that reads model folders of Transformers, too: with open_model(), or
+/// after is_model_folder().
 std::filesystem::path any_model_folder(const std::string& model);
 
 /// The model that comes with the program, trained on dates: ../share/headroom/dates-model beside

@@ -50,6 +50,17 @@ TEST_CASE("all maps are in lines of a layer's heads, removed ones by name only")
   CHECK_THAT(text, Contains("encoder self-attention") && !Contains("decoder self-attention"));
 }
 
+TEST_CASE("an answer may be tokens of masked places, or a note") {
+  AttentionRecord record = small_record();
+  record.model.family = ModelKind::masked_language_model;
+  record.answer = {.text = "x y", .classes = {{"1: x", 0.5}, {"2: y", 0.25}}};
+  CHECK_THAT(attend_text(record, {}, unstyled()),
+             Contains("  output  x y   (1: x 0.5, 2: y 0.25)\n"));
+  record.answer = {.note = "none: this model has no output"};
+  CHECK_THAT(attend_text(record, {}, unstyled()),
+             Contains("  output  none: this model has no output\n"));
+}
+
 TEST_CASE("no token can steer the terminal, and none breaks a line") {
   AttentionRecord record = small_record();
   record.input = "a\x1b[2J\r\tb";

@@ -23,13 +23,14 @@ struct AttentionQuestion {
 /// The facts about a model that the page of its attention shows.
 struct ModelFacts {
   std::string task{};
+  std::string architecture{};  // of a model of Transformers: "BertModel"
   ModelKind family = ModelKind::seq2seq;
   Layout layout = Layout::fused;
   Index parameters = 0, heads = 0, alive = 0, longest = 0;
   std::string file{};  // the checkpoint; added by the program
   using T = ModelFacts;
-  using Fields = Listed<&T::task, &T::family, &T::layout, &T::parameters, &T::heads, &T::alive,
-                        &T::longest, if_any<&T::file>>;
+  using Fields = Listed<&T::task, if_any<&T::architecture>, &T::family, &T::layout, &T::parameters,
+                        &T::heads, &T::alive, &T::longest, if_any<&T::file>>;
 };
 
 /// A head that the model has or had.
@@ -40,7 +41,7 @@ struct HeadState {
   using Fields = Listed<fields_of<&T::id>, &T::removed>;
 };
 
-/// A class and its probability.
+/// A class, or a token of a masked place, and its probability.
 struct ClassProbability {
   std::string name{};
   double probability = 0;
@@ -48,21 +49,25 @@ struct ClassProbability {
   using Fields = Listed<&T::name, &T::probability>;
 };
 
-/// The output, or the most probable class.
+/// The output, the most probable class, or the most probable tokens of the masked places.
 struct Answer {
   std::string text{};
-  double probability = 0;                   // of the whole text, or of the class
-  std::optional<bool> finished{};           // none for a classifier
-  std::vector<ClassProbability> classes{};  // of a classifier, in descending order
+  double probability = 0;          // of the whole text, or of the class
+  std::optional<bool> finished{};  // none without an output text
+  /// Of a classifier, in descending order; of a masked language model the best tokens of each
+  /// place, with the number of the place if there are several.
+  std::vector<ClassProbability> classes{};
+  std::string note{};  // in place of a probability: why there is none
   using T = Answer;
-  using Fields = Listed<&T::text, &T::probability, if_any<&T::finished>, if_any<&T::classes>>;
+  using Fields = Listed<&T::text, &T::probability, if_any<&T::finished>, if_any<&T::classes>,
+                        if_any<&T::note>>;
 };
 
 /// The attention weights of every live head on one text. Special tokens are shown as ^ (begin) and
 /// $ (end). An encoder-decoder reads `source` and predicts `target`; row i of its decoder's maps
 /// belongs to the prediction of target[i] after decoder_input[i]. A language model has no source:
 /// decoder_input is input and output without the last token, target the same without the first
-/// token. A classifier has a source only.
+/// token. A model of an encoder alone has a source only.
 struct AttentionRecord {
   std::string kind = "attend";
   ModelFacts model{};
@@ -84,9 +89,10 @@ struct AttentionRecord {
 };
 
 /// Runs the model on the input with its output (or the given one). Works for every kind of model,
-/// in any layout, pruned or not. Throws UsageError for a text that is empty, too long or has a
-/// token that the model does not know, and for an output where the model has none; DataError for
-/// malformed UTF-8.
+/// in any layout, pruned or not. In the input of a masked language model every "[MASK]" (as its
+/// tokenizer spells it) is a token to be guessed. Throws UsageError for a text that is empty, too
+/// long for the model or for maps of all its heads, or has a token that the model does not know,
+/// and for an output where the model has none; DataError for malformed UTF-8.
 AttentionRecord attention_record(const SavedModel& saved, const AttentionQuestion& question);
 
 }  // namespace HEADROOM_PRECISION

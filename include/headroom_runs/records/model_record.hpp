@@ -70,7 +70,8 @@ ModelRecord model_record(const SavedModel& saved);
 
 /// The same, with the effect of rounding the weights on the example whose tokens are given. The
 /// model stays rounded. Returns only `left_out` for a model of more than `most_bytes` bytes of
-/// halves, with weights beyond their range, or with parameters that are particular to a layout.
+/// halves, with weights beyond their range, with parameters that are particular to a layout, or
+/// with the tokenizer of another program.
 ModelRecord page_model_record(const SavedModel& saved, const ExampleIds& seen,
                               Index most_bytes = Index{4} << 20);
 

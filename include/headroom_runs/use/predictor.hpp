@@ -40,7 +40,8 @@ struct Prediction {
 class Predictor {
  public:
   /// Throws UsageError for more candidates than an encoder-decoder's beam is wide, for more than
-  /// one of a language model, and for a beam of another kind than an encoder-decoder.
+  /// one of a language model, for a beam of another kind than an encoder-decoder, and for a model
+  /// without outputs.
   explicit Predictor(const SavedModel& saved, PredictOptions options = {});
 
   /// A prediction for each text, in their order. A text that is empty, too long, not UTF-8 or, for
@@ -56,8 +57,8 @@ class Predictor {
 
   const SavedModel* saved_;
   PredictOptions options_;
-  Vocabulary read_;                   // of the texts
-  Vocabulary written_;                // of the outputs
+  const Tokenizer* read_;             // of the texts
+  const Tokenizer* written_;          // of the outputs
   std::vector<std::string> classes_;  // of a classifier
 };
 

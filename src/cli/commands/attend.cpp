@@ -13,6 +13,7 @@
 #include "headroom/base/utf8.hpp"
 #include "headroom_lab/report/attend.hpp"
 #include "headroom_runs/records/attention_record.hpp"
+#include "headroom_runs/runs/open_model.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
 
 namespace headroom {
@@ -27,13 +28,14 @@ struct AttendOptions {
   bool json = false, force = false;
 };
 
-/// The page's title: the input and the model's output.
+/// The page's title: the input and the model's output, if it has one.
 std::string attend_title(const AttentionRecord& record) {
+  if (record.answer.text.empty()) return fmt::format("“{}”", printable(record.input));
   return fmt::format("“{}” → “{}”", printable(record.input), printable(record.answer.text));
 }
 
 int attend(const AttendOptions& options) {
-  const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
+  const SavedModel saved = open_model(any_model_folder(options.model));
   AttentionRecord record = attention_record(saved, options.question);
   check_selection(record, options.selection);  // throws before a folder is created
   record.model.file = saved.origin;
@@ -65,8 +67,10 @@ Command add_attend(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("attend", "Shows the attention weights of a text and writes a page");
   const auto options = std::make_shared<AttendOptions>();
-  add_model(*app, options->model);
-  app->add_option("--input", options->question.input, "input of the model")
+  add_any_model(*app, options->model);
+  app->add_option(
+         "--input", options->question.input,
+         "input of the model; [MASK] in it is a token that a masked language model guesses")
       ->type_name("TEXT")
       ->required();
   app->add_option("--output", options->question.output,

@@ -12,8 +12,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/nn/decoding.hpp"
-#include "headroom/train/checkpoint.hpp"
-#include "headroom_runs/runs/run_folder.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
+#include "headroom_runs/runs/open_model.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -26,23 +26,60 @@ struct SampleOptions {
   double temperature = 0.8, top_p = 1;
 };
 
-/// Generates `length` tokens after the prompt and prints each at once. If the prompt is longer than
-/// the model's window, only its end is used. Returns their text.
-std::string write_on(const LanguageModel& model, const Vocabulary& vocabulary, const Tokens& prompt,
-                     const SampleOptions& options) {
-  std::string text;
+/// Prints tokens as soon as it is known which text they are.
+class Typewriter {
+ public:
+  explicit Typewriter(const Tokenizer& tokenizer)
+      : tokenizer_(&tokenizer), own_(dynamic_cast<const Vocabulary*>(&tokenizer)) {}
+
+  void add(std::int32_t token) {
+    if (own_ != nullptr) {
+      print(own_->token(token));
+      return;
+    }
+    ids_.push_back(token);  // a character may be made of several tokens
+    const std::string all = tokenizer_->decode(ids_);
+    const bool whole = !all.ends_with("\xEF\xBF\xBD");  // U+FFFD
+    if (whole && all.starts_with(text_)) print(all.substr(text_.size()));
+  }
+  /// Prints what is left, and returns the whole text.
+  std::string finish() {
+    const std::string all = tokenizer_->decode(ids_);
+    if (all.starts_with(text_)) print(all.substr(text_.size()));
+    return text_;
+  }
+
+ private:
+  void print(const std::string& more) {
+    text_ += more;
+    fmt::print("{}", shown(more));
+    std::fflush(stdout);
+  }
+
+  const Tokenizer* tokenizer_;
+  const Vocabulary* own_;  // whose tokens are texts, one after the other
+  Tokens ids_;
+  std::string text_;
+};
+
+/// Generates `length` tokens after the prompt, or fewer if the text ends, and prints each at once.
+/// If the prompt is longer than the model's window, only its end is used. Returns their text.
+std::string write_on(const SavedModel& saved, const Tokens& prompt, const SampleOptions& options) {
+  const LanguageModel& model = saved.language_model();
+  Typewriter typewriter(saved.tokenizer("tokens"));
   const SamplingOptions sampling{.temperature = Real(options.temperature),
                                  .top_k = options.top_k,
                                  .top_p = Real(options.top_p)};
   Rng rng(static_cast<std::uint64_t>(options.seed), "sampling");
   const auto window = static_cast<std::size_t>(model.config.longest);
   const auto seen = std::span(prompt).last(std::min(window, prompt.size()));
-  sample(*make_writer(model, 1), {.longest = options.length}, sampling, rng,
-         Ids({1, Index(seen.size())}, seen), [&](const std::vector<std::int32_t>& tokens) {
-           text += vocabulary.token(tokens.front());
-           fmt::print("{}", shown(vocabulary.token(tokens.front())));
-           std::fflush(stdout);
+  DecodingLimits limits = limits_of(saved);
+  limits.longest = options.length;
+  sample(*make_writer(model, 1), limits, sampling, rng, Ids({1, Index(seen.size())}, seen),
+         [&](const std::vector<std::int32_t>& tokens) {
+           if (tokens.front() != limits.end) typewriter.add(tokens.front());
          });
+  const std::string text = typewriter.finish();
   fmt::print("\n");
   return text;
 }
@@ -56,12 +93,16 @@ int sample_text(const SampleOptions& options) {
   if (!(options.top_p > 0 && options.top_p <= 1)) {
     throw UsageError(fmt::format("--top-p {} must be greater than 0 and at most 1", options.top_p));
   }
-  const SavedModel saved = load_model(checkpoint_of(run_folder(options.model)));
-  const LanguageModel& model = saved.language_model();
-  const Vocabulary vocabulary = saved.vocabulary("tokens");
-  const Tokens prompt = vocabulary.encode(options.prompt);
+  const bool foreign = !options.model.empty() && is_model_folder(options.model);
+  const SavedModel saved =
+      open_model(foreign ? std::filesystem::path(options.model) : run_folder(options.model));
+  saved.language_model();  // throws for another kind of model
+  require_outputs(saved);
+  const Tokenizer& tokenizer = saved.tokenizer("tokens");
+  const Tokens prompt = tokenizer.framed(tokenizer.encode(options.prompt));
+  if (prompt.empty()) throw UsageError("--prompt has no tokens; give some text");
   fmt::print("{}", options.prompt == "\n" ? "" : shown(options.prompt));
-  const std::string text = write_on(model, vocabulary, prompt, options);
+  const std::string text = write_on(saved, prompt, options);
   set_result({{"prompt", options.prompt}, {"text", text}});
   return 0;
 }
@@ -71,7 +112,9 @@ int sample_text(const SampleOptions& options) {
 Command add_sample(CLI::App& program) {
   CLI::App* app = program.add_subcommand("sample", "Generates text with a trained language model");
   const auto options = std::make_shared<SampleOptions>();
-  add_run(*app, options->model);
+  add_run(*app, options->model)
+      ->description(
+          "folder of a run, or a model folder of Transformers (default: the newest in runs/)");
   app->add_option("--prompt", options->prompt, "text to continue (default: a line break)");
   app->add_option("--length", options->length, "number of tokens (characters) to generate")
       ->check(at_least(1))

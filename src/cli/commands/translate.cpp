@@ -11,7 +11,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/utf8.hpp"
-#include "headroom_runs/runs/run_folder.hpp"
+#include "headroom_runs/runs/open_model.hpp"
 #include "headroom_runs/use/predictor.hpp"
 
 namespace headroom {
@@ -58,7 +58,7 @@ int translate(const TranslateOptions& options) {
   if (options.candidates > options.beam) {
     throw UsageError(fmt::format("--candidates {0} needs --beam {0} or more", options.candidates));
   }
-  const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
+  const SavedModel saved = open_model(any_model_folder(options.model));
   saved.seq2seq();  // throws for another kind of model
   const Predictor predictor(saved, {.beam = options.beam, .candidates = options.candidates});
   Index number = 0, refused = 0;
@@ -84,7 +84,7 @@ Command add_translate(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("translate", "Prints a trained model's output for each line");
   const auto options = std::make_shared<TranslateOptions>();
-  add_model(*app, options->model);
+  add_any_model(*app, options->model);
   app->add_option("TEXT", options->input, "input lines (default: the lines of standard input)")
       ->type_name("");
   app->add_option("--beam", options->beam, "beam width; 1 means greedy decoding")

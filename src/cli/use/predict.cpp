@@ -12,6 +12,7 @@
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/text.hpp"
 #include "headroom/base/utf8.hpp"
+#include "headroom_runs/runs/open_model.hpp"
 #include "headroom_runs/use/predictor.hpp"
 
 namespace headroom {
@@ -112,7 +113,7 @@ class Printer {
 };
 
 int predict(PredictCommandOptions options) {
-  const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
+  const SavedModel saved = open_model(any_model_folder(options.model));
   Index& candidates = options.predict.candidates;
   if (candidates == 0) {
     const bool all = options.json && saved.config.kind == ModelKind::classifier;
@@ -140,7 +141,7 @@ Command add_predict(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("predict", "Predicts with a trained model for each line of a file");
   const auto options = std::make_shared<PredictCommandOptions>();
-  add_model(*app, options->model);
+  add_any_model(*app, options->model);
   app->add_option("FILE", options->file,
                   "lines of text, or a table (.tsv, .csv, .jsonl) with a column of inputs; - is "
                   "standard input")

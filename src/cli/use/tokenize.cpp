@@ -13,9 +13,9 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
 #include "headroom/base/record_json.hpp"
-#include "headroom/train/checkpoint.hpp"
 #include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_foreign/tokenizers/open_tokenizer.hpp"
+#include "headroom_runs/runs/open_model.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -27,11 +27,12 @@ struct TokenizeOptions {
   bool plain = false, json = false;
 };
 
-std::unique_ptr<Tokenizer> tokenizer_of(const std::filesystem::path& path) {
+std::shared_ptr<const Tokenizer> tokenizer_of(const std::filesystem::path& path) {
   if (is_model_folder(path)) return open_tokenizer(path);
-  const SavedModel saved = load_model(checkpoint_of(path));
-  return std::make_unique<Vocabulary>(
-      saved.vocabulary(saved.config.kind == ModelKind::seq2seq ? "source" : "tokens"));
+  const SavedModel saved = open_model(path);
+  const char* name = saved.config.kind == ModelKind::seq2seq ? "source" : "tokens";
+  saved.tokenizer(name);  // throws if there is none
+  return saved.tokenizers[name];
 }
 
 void print_tokens(const Tokenizer& tokenizer, const std::string& text,
@@ -50,7 +51,7 @@ void print_tokens(const Tokenizer& tokenizer, const std::string& text,
 }
 
 int tokenize(const TokenizeOptions& options) {
-  const std::unique_ptr<Tokenizer> tokenizer = tokenizer_of(any_model_folder(options.model));
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(any_model_folder(options.model));
   std::ifstream file;
   if (options.file != "-") {
     if (std::filesystem::is_directory(options.file)) {

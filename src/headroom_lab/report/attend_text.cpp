@@ -40,11 +40,12 @@ std::string shown(const std::string& text, const TerminalStyle& style) {
   return printable(result, 1000);
 }
 
-/// The tokens of an axis, spaces and line ends made visible.
+/// The tokens of an axis, spaces at their begin and line ends made visible.
 std::vector<std::string> axis(const std::vector<std::string>& tokens, const TerminalStyle& style) {
   std::vector<std::string> texts;
   for (const std::string& token : tokens) {
-    texts.push_back(style.unicode && token == " " ? "␣" : shown(token, style));
+    const bool space = style.unicode && token.starts_with(' ');
+    texts.push_back(space ? "␣" + shown(token.substr(1), style) : shown(token, style));
   }
   return texts;
 }
@@ -126,6 +127,16 @@ std::string layer_text(const ExampleRecord& example, const std::vector<HeadState
 /// The model's output for the input.
 std::string answer_text(const AttentionRecord& record, const TerminalStyle& style) {
   const Answer& answer = record.answer;
+  if (!answer.note.empty()) {
+    return shown(answer.text, style) + (answer.text.empty() ? "" : "   ") + answer.note;
+  }
+  if (record.model.family == ModelKind::masked_language_model) {
+    std::vector<std::string> guesses;
+    for (const ClassProbability& one : answer.classes) {
+      guesses.push_back(fmt::format("{} {:.3g}", shown(one.name, style), one.probability));
+    }
+    return fmt::format("{}   ({})", shown(answer.text, style), fmt::join(guesses, ", "));
+  }
   const bool finished = answer.finished.value_or(true);
   const char* const origin = record.output ? "given; " : finished ? "" : "cut off; ";
   return fmt::format("{}   ({}probability {:.3g})", shown(answer.text, style), origin,

@@ -17,9 +17,13 @@ Array forward_once(Module& model, const OneSequence& sequence, HeadProbe* probe)
     logits = (*seq2seq)(source.ids, source.lengths, batch_of_one(sequence.target_in).ids, probe);
   } else if (const auto* language = dynamic_cast<const LanguageModel*>(&model)) {
     logits = (*language)(batch_of_one(sequence.target_in).ids, probe);
-  } else if (const auto* classifier = dynamic_cast<const Classifier*>(&model)) {
+  } else if (const auto* encoder = dynamic_cast<const TextEncoder*>(&model)) {
     const Padded source = batch_of_one(sequence.source);
-    logits = (*classifier)(source.ids, source.lengths, probe);
+    const auto* classifier = dynamic_cast<const Classifier*>(encoder);
+    const auto* guesser = dynamic_cast<const MaskedLanguageModel*>(encoder);
+    logits = classifier != nullptr ? (*classifier)(source.ids, source.lengths, probe)
+             : guesser != nullptr  ? (*guesser)(source.ids, source.lengths, probe)
+                                   : (*encoder)(source.ids, source.lengths, probe);
   } else {
     throw UsageError("forward_once: not a model of nn/models.hpp");
   }

@@ -13,7 +13,8 @@ struct OneSequence {
   Tokens source, target_in;
 };
 
-/// Logits: one row per token of target_in, [rows, tokens], or a classifier's row, [1, classes].
+/// Logits: one row per token of target_in, [rows, tokens], a classifier's row, [1, classes], or a
+/// masked language model's rows, one per token of source. Of a TextEncoder: its hidden states.
 Array forward_once(Module& model, const OneSequence& sequence, HeadProbe* probe = nullptr);
 
 }  // namespace HEADROOM_PRECISION

@@ -145,9 +145,6 @@ ModelRecord page_model_record(const SavedModel& saved, const ExampleIds& seen, I
   using namespace model_recording;
   const auto left_out = [](std::string why) { return ModelRecord{.left_out = std::move(why)}; };
   const Index longest = saved.config.longest;
-  if (const std::string why = beyond_pages(*saved.model, longest); !why.empty()) {
-    return left_out(why);
-  }
   const Index bytes =
       bytes_of_half * (count_parameters(*saved.model) + count_score_biases(*saved.model, longest));
   const auto megabytes = [](Index n) { return double(n) / 1e6; };
@@ -156,6 +153,12 @@ ModelRecord page_model_record(const SavedModel& saved, const ExampleIds& seen, I
         fmt::format("its weights take {:.1f} MB even in half precision, more than "
                     "the {:.1f} MB that a page carries",
                     megabytes(bytes), megabytes(most_bytes)));
+  }
+  if (const std::string why = beyond_pages(*saved.model, longest); !why.empty()) {
+    return left_out(why);
+  }
+  if (saved.about.is_object() && saved.about.contains("folder")) {
+    return left_out("pages cannot split texts with the tokenizer of another program");
   }
   const OneSequence sequence{seen.source, seen.target_in};
   const Array own = forward_once(*saved.model, sequence);

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "headroom/data/vocabulary.hpp"
+#include "headroom/data/tokenizer.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// The tokens' texts, the begin token as ^ and the end token as $.
-std::vector<std::string> shown_tokens(const Vocabulary& vocabulary, const Tokens& tokens);
+/// The tokens as the tokenizer spells them, those of ByteBpe as the text of their bytes. In our
+/// vocabularies the begin token is ^ and the end token $.
+std::vector<std::string> shown_tokens(const Tokenizer& tokenizer, const Tokens& tokens);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

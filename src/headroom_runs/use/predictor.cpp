@@ -15,6 +15,7 @@
 #include "headroom/nn/decoding.hpp"
 #include "headroom/ops/softmax.hpp"
 #include "headroom/train/evaluation.hpp"
+#include "headroom_runs/runs/open_model.hpp"
 #include "headroom_runs/tables/table_tasks.hpp"
 
 namespace headroom {
@@ -32,11 +33,17 @@ const char* written_name(ModelKind kind) {
 Predictor::Predictor(const SavedModel& saved, PredictOptions options)
     : saved_(&saved),
       options_(options),
-      read_(saved.vocabulary(read_name(saved.config.kind))),
-      written_(saved.vocabulary(written_name(saved.config.kind))) {
+      read_(&saved.tokenizer(read_name(saved.config.kind))),
+      written_(&saved.tokenizer(written_name(saved.config.kind))) {
   const ModelKind kind = saved.config.kind;
-  if (kind == ModelKind::encoder || kind == ModelKind::masked_language_model) {
-    throw UsageError(fmt::format("{}: a {} predicts no outputs", saved.origin, name_of(kind)),
+  require_outputs(saved);
+  if (kind == ModelKind::masked_language_model) {
+    throw UsageError(fmt::format("{}: a {} predicts no outputs; attend shows its tokens for [MASK]",
+                                 saved.origin, name_of(kind)),
+                     {"model"});
+  }
+  if (kind == ModelKind::classifier && saved.config.target_vocabulary == 1) {
+    throw UsageError(fmt::format("{}: has no classes: its output is one number", saved.origin),
                      {"model"});
   }
   if (kind == ModelKind::classifier) classes_ = classes_of(saved);
@@ -60,17 +67,20 @@ Tokens Predictor::tokens_of(const std::string& text, Prediction& prediction) con
     return Tokens();
   };
   if (find_malformed_utf8(text)) return refuse("the text is not valid UTF-8");
-  const bool has_unknown = read_.specials() == Specials::all;
-  for (const std::string& token : read_.tokens_in(text)) {
-    if (read_.knows(token)) continue;
-    if (!has_unknown) {
-      return refuse(fmt::format("the model does not know \"{}\"", printable(token)));
+  if (const auto* vocabulary = dynamic_cast<const Vocabulary*>(read_)) {
+    const bool has_unknown = vocabulary->specials() == Specials::all;
+    for (const std::string& token : vocabulary->tokens_in(text)) {
+      if (vocabulary->knows(token)) continue;
+      if (!has_unknown) {
+        return refuse(fmt::format("the model does not know \"{}\"", printable(token)));
+      }
+      auto& all = prediction.unknown;
+      if (std::find(all.begin(), all.end(), token) == all.end()) all.push_back(token);
     }
-    auto& unknown = prediction.unknown;
-    if (std::find(unknown.begin(), unknown.end(), token) == unknown.end()) unknown.push_back(token);
   }
-  Tokens tokens = read_.encode(text);
+  Tokens tokens = read_->encode(text);
   if (tokens.empty()) return refuse("the text is empty");
+  tokens = read_->framed(std::move(tokens));
   const Index longest = saved_->config.longest;
   if (saved_->config.kind == ModelKind::language_model) {  // it reads the end of a long text
     if (std::ssize(tokens) > longest) tokens.erase(tokens.begin(), tokens.end() - longest);
@@ -81,27 +91,31 @@ Tokens Predictor::tokens_of(const std::string& text, Prediction& prediction) con
 }
 
 void Predictor::generate(std::span<const Tokens> sources, std::span<Prediction* const> into) const {
-  auto outputs = outputs_for(saved_->seq2seq(), sources, read_, written_,
-                             saved_->config.longest - 1, options_.beam, options_.batch_size);
+  DecodingLimits limits = limits_of(*saved_);
+  limits.longest = saved_->config.longest - 1;
+  auto outputs = outputs_for(saved_->seq2seq(), sources, read_->special_ids().pad.value_or(0),
+                             limits, options_.beam, options_.batch_size);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (const Written& one : outputs[i]) {
       if (std::ssize(into[i]->candidates) == options_.candidates) break;
-      into[i]->candidates.push_back({written_.decode(one.ids), one.log_probability, one.finished});
+      into[i]->candidates.push_back({written_->decode(one.ids), one.log_probability, one.finished});
     }
   }
 }
 
 void Predictor::classify(std::span<const Tokens> texts, std::span<Prediction* const> into) const {
   const Classifier& model = saved_->classifier();
-  std::vector<LabelledExample> examples;
-  for (const Tokens& tokens : texts) examples.push_back({tokens, 0});
+  std::vector<Index> lengths;
+  for (const Tokens& tokens : texts) lengths.push_back(std::ssize(tokens));
   const NoGrad off;
-  for (const ClassificationBatch& batch :
-       evaluation_batches(examples, options_.batch_size, read_)) {
-    const Array log_p = log_softmax(model(batch.tokens, batch.lengths)).value();
+  for (const std::vector<Index>& examples : batches_by_length(lengths, options_.batch_size)) {
+    std::vector<Tokens> rows;
+    for (const Index example : examples) rows.push_back(at(texts, example));
+    const Padded batch = pad(rows, read_->special_ids().pad.value_or(0));
+    const Array log_p = log_softmax(model(batch.ids, batch.lengths)).value();
     const Index classes = log_p.dim(1);
-    for (std::size_t row = 0; row < batch.examples.size(); ++row) {
-      std::vector<Candidate>& ranked = at(into, batch.examples[row])->candidates;
+    for (std::size_t row = 0; row < examples.size(); ++row) {
+      std::vector<Candidate>& ranked = at(into, examples[row])->candidates;
       for (Index c = 0; c < classes; ++c) {
         ranked.push_back({at(classes_, c), double(log_p[Index(row) * classes + c])});
       }
@@ -118,6 +132,8 @@ void Predictor::continue_texts(std::span<const Tokens> texts,
   std::map<std::size_t, std::vector<std::size_t>> by_length;  // a batch has no padding
   for (std::size_t i = 0; i < texts.size(); ++i) by_length[texts[i].size()].push_back(i);
   Rng unused(0, "greedy");
+  DecodingLimits limits = limits_of(*saved_);
+  limits.longest = options_.length;
   for (const auto& [length, all] : by_length) {
     const auto most = std::size_t(options_.batch_size);
     for (std::size_t first = 0; first < all.size(); first += most) {
@@ -125,11 +141,11 @@ void Predictor::continue_texts(std::span<const Tokens> texts,
       std::vector<Tokens> rows;
       for (std::size_t row = 0; row < count; ++row) rows.push_back(texts[all[first + row]]);
       const auto writer = make_writer(saved_->language_model(), Index(count));
-      const auto written = sample(*writer, {.longest = options_.length}, {.temperature = 0}, unused,
-                                  pad(rows, 0).ids);
+      const auto written = sample(*writer, limits, {.temperature = 0}, unused, pad(rows, 0).ids);
       for (std::size_t row = 0; row < count; ++row) {
+        const Written& one = written[row];
         into[all[first + row]]->candidates = {
-            {written_.decode(written[row].ids), written[row].log_probability, false}};
+            {written_->decode(one.ids), one.log_probability, one.finished}};
       }
     }
   }
