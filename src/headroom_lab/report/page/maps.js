@@ -266,14 +266,21 @@ function draw_map(entry) {
   ctx.fillStyle = css("--grid");
   ctx.fillRect(left, top, cell * keys.length, high * queries.length);
   const gap = cell > 6 ? 1 : 0.5;
+  // The chosen row of a small map is drawn so high that its weights can be seen.
+  const band = {high: cell < 5 ? Math.min(6, high * queries.length) : high};
+  band.top = Math.max(top, Math.min(top + (row + 0.5) * high - band.high / 2, top + high * queries.length - band.high));
   const picture = cell < 5 ? map_picture(entry, colour) : null;  // quicker than thousands of cells
   if (picture) {
     ctx.imageSmoothingEnabled = cell * ratio < 1;
     const wide = cell * keys.length;
-    ctx.globalAlpha = row !== null ? 0.16 : entry.gone ? 0.75 : 1;
+    ctx.globalAlpha = row !== null ? 0.3 : entry.gone ? 0.75 : 1;
     ctx.drawImage(picture, left, top, wide, high * queries.length);
-    ctx.globalAlpha = entry.gone ? 0.75 : 1;
-    if (row !== null) ctx.drawImage(picture, 0, row, keys.length, 1, left, top + row * high, wide, high);
+    ctx.globalAlpha = 1;
+    if (row !== null) {
+      ctx.fillRect(left, band.top, wide, band.high);
+      ctx.globalAlpha = entry.gone ? 0.75 : 1;
+      ctx.drawImage(picture, 0, row, keys.length, 1, left, band.top, wide, band.high);
+    }
   } else map.rows.forEach((weights, q) => {
     const faint = row !== null && q !== row ? 0.16 : entry.gone ? 0.75 : 1;
     weights.forEach((w, k) => {
@@ -288,7 +295,7 @@ function draw_map(entry) {
   if (row !== null) {
     ctx.strokeStyle = css("--ink");
     ctx.lineWidth = 1.5;
-    ctx.strokeRect(left - 0.5, top + row * high - 1, cell * keys.length + 0.5, high + 1);
+    ctx.strokeRect(left - 0.5, band.top - 1, cell * keys.length + 0.5, band.high + 1);
   }
   if (labels) label_axes(ctx, entry, {left, top, cell, high, size, upright, font, row});
   const text = row === null ? "" : reading(map.rows[row], keys, queries[row], map.top);
