@@ -125,7 +125,7 @@ TEST_CASE("what cannot be done with a model folder is one line with a remedy") {
       {{"export", "--model", path, "--form", "dense", "--out", path + "/./in/it"}, 2, "or in it"},
       {{"export", "--model", path, "--form", "dense", "--remove", "encoder 7.1"}, 2, "encoder 7"},
       {{"importance", "--model", path}, 2, "is a model folder of Transformers"},
-      {{"evaluate", "--model", path, "a.txt"}, 2, "is a model folder of Transformers"},
+      {{"evaluate", "--model", path, "--data", "a.txt"}, 2, "is a model folder of Transformers"},
   };
   for (const auto& one : bad) {
     const Finished run = headroom_program(one.words, folder);
