@@ -14,12 +14,12 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// A config.json that an earlier version wrote, and what was given.
-struct Written {
+struct WrittenConfig {
   const char* name;
   GivenSettings given;
 };
 
-std::vector<Written> written_before() {
+std::vector<WrittenConfig> written_before() {
   const GivenSettings small{{"steps", 40}, {"width", 16},          {"heads", 4},     {"batch", 8},
                             {"until", 1},  {"evaluate_every", 40}, {"no_page", true}};
   const auto with = [&](GivenSettings more) {
@@ -80,7 +80,7 @@ std::vector<Written> written_before() {
                           {"prune_schedule", "one_shot"}})}};
 }
 
-std::string path_of(const Written& written) {
+std::string path_of(const WrittenConfig& written) {
   return HEADROOM_SOURCE "/tests/runs/old_configs/" + std::string(written.name) + ".json";
 }
 
@@ -95,7 +95,7 @@ GivenSettings small(GivenSettings more) {
 }  // namespace
 
 TEST_CASE("a config.json that an earlier version wrote opens and is written again as it was") {
-  for (const Written& written : written_before()) {
+  for (const WrittenConfig& written : written_before()) {
     INFO(written.name);
     const Record old = parse_json(read_file(path_of(written)), "old");
     const RunSettings settings = RunSettings::from_record(old, "old");
@@ -106,7 +106,7 @@ TEST_CASE("a config.json that an earlier version wrote opens and is written agai
 }
 
 TEST_CASE("what is given becomes the settings that an earlier version made of the same options") {
-  for (const Written& written : written_before()) {
+  for (const WrittenConfig& written : written_before()) {
     INFO(written.name);
     RunSettings settings = settings_of(written.given, option_text);
     TrainingSettings& run = settings.training;
