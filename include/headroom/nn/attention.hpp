@@ -314,6 +314,8 @@ NamedAttention attention_at(Module& model, const AttentionLocation& location,
 void check_gates(const Module& model, const HeadProbe* probe);
 /// All live heads of a model, in the order of HeadId.
 std::vector<HeadId> live_heads(Module& model);
+/// All heads that a model was built with and that were removed, likewise.
+std::vector<HeadId> removed_heads(Module& model);
 /// Removes heads from a model; the edits carry full parameter names. Throws UsageError, before
 /// anything changes, for a head that is not alive and for an attention that the model does not
 /// have.

@@ -101,6 +101,18 @@ std::vector<HeadId> live_heads(Module& model) {
   return heads;
 }
 
+std::vector<HeadId> removed_heads(Module& model) {
+  std::vector<HeadId> heads;
+  for (const NamedAttention& found : attentions(model)) {
+    const auto alive = found.attention->alive();
+    for (Index head = 0; head < found.attention->config().heads; ++head) {
+      const bool lives = std::find(alive.begin(), alive.end(), head) != alive.end();
+      if (!lives) heads.push_back(found.id(head));
+    }
+  }
+  return heads;
+}
+
 namespace {
 
 /// Appends the edits of one attention's parameters to those of a model.

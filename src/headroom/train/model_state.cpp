@@ -19,19 +19,6 @@ bool contains(std::span<const HeadId> heads, const HeadId& head) {
   return std::find(heads.begin(), heads.end(), head) != heads.end();
 }
 
-/// The heads a model was born with, less those alive.
-std::vector<HeadId> removed_heads(Module& model) {
-  const std::vector<HeadId> alive = live_heads(model);
-  std::vector<HeadId> removed;
-  for (const NamedAttention& found : attentions(model)) {
-    for (Index head = 0; head < found.attention->config().heads; ++head) {
-      const HeadId id = found.id(head);
-      if (!contains(alive, id)) removed.push_back(id);
-    }
-  }
-  return removed;
-}
-
 AttentionKind kind_from(const std::string& name, const std::string& origin) {
   for (const AttentionKind kind : all_of<AttentionKind>()) {
     if (name == name_of(kind)) return kind;

@@ -44,19 +44,6 @@ void copy_whole(const fs::path& from, const fs::path& to) {
   copied.commit();
 }
 
-/// The heads with which the model was built and that it has lost.
-std::vector<HeadId> removed_from(Module& model) {
-  std::vector<HeadId> removed;
-  for (const NamedAttention& found : attentions(model)) {
-    const auto alive = found.attention->alive();
-    for (Index head = 0; head < found.attention->config().heads; ++head) {
-      const bool lives = std::find(alive.begin(), alive.end(), head) != alive.end();
-      if (!lives) removed.push_back(found.id(head));
-    }
-  }
-  return removed;
-}
-
 /// The share of a removed head in the dense form: query and key of the source, if it has them.
 HeadShare dead_share(const HeadId& head, Module& model, Module* source) {
   const auto alive = source == nullptr ? std::vector<HeadId>() : live_heads(*source);
@@ -160,7 +147,7 @@ std::string card(FolderForm form, const std::vector<HeadId>& removed) {
 std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& model, FolderForm form,
                                          const fs::path& out) {
   const bool compact = form == FolderForm::compact;
-  const std::vector<HeadId> removed = removed_from(model);
+  const std::vector<HeadId> removed = removed_heads(model);
   if (compact && source.config.kind == ModelKind::seq2seq && !removed.empty()) {
     throw UsageError(fmt::format("{}: Transformers has no compact form of {}; write the dense one",
                                  source.path.string(), source.architecture));
