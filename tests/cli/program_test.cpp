@@ -288,6 +288,22 @@ TEST_CASE("threads spin for a short time only, unless the user says for how long
 }
 #endif
 
+#ifdef __x86_64__
+TEST_CASE(
+    "OpenBLAS has no kernels from before AVX on a processor with AVX2, unless it is told to") {
+  const std::string call = " OPENBLAS_VERBOSE=2 " + std::string(HEADROOM_PROGRAM) + " doctor";
+  const auto last_core = [&](const std::string& environment) {
+    const std::string said = run_process({"sh", "-c", "env " + environment + call}).err;
+    const std::size_t at = said.rfind("Core: ");
+    return at == said.npos ? "none" : said.substr(at + 6, said.find('\n', at) - at - 6);
+  };
+  const std::string core = last_core("-u OPENBLAS_CORETYPE");
+  if (core == "none") return;  // another BLAS
+  if (__builtin_cpu_supports("avx2")) CHECK(core != "Prescott");
+  CHECK(last_core("OPENBLAS_CORETYPE=Prescott") == "Prescott");
+}
+#endif
+
 TEST_CASE("output that cannot be written is an error") {
   const Finished finished =
       run_process({"sh", "-c", std::string(HEADROOM_PROGRAM) + " doctor >/dev/full"});

@@ -21,6 +21,7 @@
 
 #include "cli/frame/command.hpp"
 #include "cli/frame/common_options.hpp"
+#include "cli/frame/libraries.hpp"
 #include "cli/frame/streams.hpp"
 #include "cli/frame/validators.hpp"
 #include "headroom/base/error.hpp"
@@ -273,18 +274,6 @@ std::string readable(const CLI::ParseError& error, const CLI::App& program,
   return printable(text, 300);
 }
 
-/// Makes waiting OpenMP threads spin for microseconds only: as fast on an idle machine, and several
-/// times faster where other programs use the processor too. libgomp reads this setting before
-/// main() begins, so the program sets it and executes itself again, unless the user has set it.
-/// clang's OpenMP has a different setting.
-void limit_spinning([[maybe_unused]] char* const* argv) {
-#ifndef __clang__
-  if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  setenv("GOMP_SPINCOUNT", "3000", 0);
-  execv("/proc/self/exe", argv);  // returns only on failure: then go on without the setting
-#endif
-}
-
 /// Options of whole numbers take decimal ones that no arithmetic with counts overflows.
 void check_whole_numbers(CLI::App& app) {
   constexpr Index most = 1'000'000'000'000;
@@ -338,7 +327,7 @@ int run(CLI::App& program, const AddCommands& all, int argc, char* const* argv) 
   }
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
-    limit_spinning(argv);
+    set_up_libraries(argv);
     begin_output();
     return command.run();
   }
