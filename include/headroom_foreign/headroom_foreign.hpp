@@ -6,6 +6,8 @@
 #include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_foreign/folders/name_table.hpp"
 #include "headroom_foreign/folders/write_folder.hpp"
+#include "headroom_foreign/learning/folder_learner.hpp"
+#include "headroom_foreign/learning/folder_task.hpp"
 #include "headroom_foreign/tokenizers/added_tokens.hpp"
 #include "headroom_foreign/tokenizers/byte_bpe.hpp"
 #include "headroom_foreign/tokenizers/foreign_tokenizer.hpp"

@@ -9,7 +9,6 @@
 #include <iterator>
 
 #include "cli/frame/streams.hpp"
-#include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 
 namespace headroom {
@@ -29,25 +28,16 @@ bool begins_with_object(std::string_view text) {
 }
 
 /// The ending of a file with this text.
-const char* ending_of(std::string_view text) {
+const char* ending_of(std::string_view text, StandardInput::Content content) {
   if (begins_with_object(text)) return ".jsonl";
+  if (content == StandardInput::Content::lines) return ".txt";
   const std::string_view line = text.substr(0, text.find('\n'));
   return line.find('\t') == line.npos && line.find(',') != line.npos ? ".csv" : ".tsv";
 }
 
-/// A message with "standard input" where it names the file first, then "-", as commands do.
-std::string with_other_name(std::string message, const std::string& file) {
-  const char* name = "standard input";
-  for (std::size_t at = 0; (at = message.find(file, at)) != message.npos;) {
-    message.replace(at, file.size(), name);
-    name = StandardInput::option;
-  }
-  return message;
-}
-
 }  // namespace
 
-StandardInput::StandardInput() {
+StandardInput::StandardInput(Content content) {
   if (isatty(STDIN_FILENO) != 0) {
     print_error("reading the data from standard input; Ctrl-D ends them\n");
   }
@@ -57,7 +47,7 @@ StandardInput::StandardInput() {
   if (mkdtemp(folder.data()) == nullptr) {
     throw FileError(fmt::format("{}: cannot make a temporary folder", folder));
   }
-  file_ = fs::path(folder) / fmt::format("data{}", ending_of(text));
+  file_ = fs::path(folder) / fmt::format("data{}", ending_of(text, content));
   write_file(file_, text);
 }
 
@@ -66,14 +56,13 @@ StandardInput::~StandardInput() {
   fs::remove_all(file_.parent_path(), ignored);
 }
 
-Task StandardInput::task(const std::function<Task()>& make) const {
-  try {
-    return make();
-  } catch (const DataError& error) {
-    throw DataError(with_other_name(error.what(), file_.string()), error.settings());
-  } catch (const FileError& error) {
-    throw FileError(with_other_name(error.what(), file_.string()), error.settings());
+std::string StandardInput::renamed(std::string message) const {
+  const char* name = "standard input";
+  for (std::size_t at = 0; (at = message.find(file_.string(), at)) != message.npos;) {
+    message.replace(at, file_.string().size(), name);
+    name = option;
   }
+  return message;
 }
 
 fs::path StandardInput::keep_in(const RunFolder& folder) const {

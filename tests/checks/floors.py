@@ -19,7 +19,7 @@ from sources import CODE, files, read, report
 # The floors of each library, from the lowest.
 LIBRARIES = {
     "headroom": "base statistics array kernels algebra autograd ops io nn data optim train surgery",
-    "headroom_foreign": "tokenizers folders",
+    "headroom_foreign": "tokenizers folders learning",
     "headroom_measure": "importance pruning",
     "headroom_runs": "tables runs records use exports",
     "headroom_lab": "blocks lab study report"}

@@ -124,7 +124,7 @@ TEST_CASE("what cannot be done with a model folder is one line with a remedy") {
       {{"export", "--model", path, "--form", "dense", "--out", path, "--force"}, 2, "that is read"},
       {{"export", "--model", path, "--form", "dense", "--out", path + "/./in/it"}, 2, "or in it"},
       {{"export", "--model", path, "--form", "dense", "--remove", "encoder 7.1"}, 2, "encoder 7"},
-      {{"importance", "--model", path}, 2, "is a model folder of Transformers"},
+      {{"importance", "--model", path}, 2, "name a file with --data"},
       {{"evaluate", "--model", path, "--data", "a.txt"}, 2, "is a model folder of Transformers"},
   };
   for (const auto& one : bad) {

@@ -222,3 +222,26 @@ TEST_CASE("values that are not finite are kept and warned of in one line") {
   CHECK_NOTHROW(open_model_folder(path).load());
   CHECK(lines.size() == 1);
 }
+
+TEST_CASE("only the head of a new classifier may be missing in the file") {
+  const std::vector<std::string> classes{"a", "b"};
+  for (const char* name : {"pooler.dense.weight", "encoder.layer.1.output.dense.weight"}) {
+    SmallFolder small = small_folder("BertModel");
+    const bool of_head = std::string(name).starts_with("pooler");
+    if (of_head) {
+      small.erase("pooler.dense.weight");
+      small.erase("pooler.dense.bias");
+    } else {
+      small.erase(name);
+    }
+    const TemporaryFolder place;
+    const ModelFolder folder =
+        with_new_classifier(open_model_folder(small.write(place), "BertModel"), classes);
+    INFO(name);
+    if (of_head) {
+      CHECK_NOTHROW(folder.load());
+    } else {
+      CHECK_THROWS_WITH(folder.load(), Contains("encoder.layer.1.output.dense.weight"));
+    }
+  }
+}

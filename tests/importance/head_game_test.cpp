@@ -127,7 +127,7 @@ TEST_CASE("the bits of a value depend neither on other subsets nor on the number
     const auto game = [&] { return HeadGame(*learner, ExampleSet::importance, of.examples); };
     const std::vector<HeadSet> subsets = some_subsets(game());
     std::vector<double> alone;
-    for (const HeadSet subset : subsets) alone.push_back(game().value(subset));
+    for (const HeadSet& subset : subsets) alone.push_back(game().value(subset));
     Rng rng(12, "groups");
     for (const int threads : {1, 2, 3}) {
       const Threads now(threads);
@@ -158,7 +158,7 @@ TEST_CASE("values of many subsets are the losses of plain forward passes") {
     const std::vector<HeadSet> subsets = some_subsets(game);
     const std::vector<double> values = game.values(subsets);
     std::vector<double> plain;
-    for (const HeadSet subset : subsets) {
+    for (const HeadSet& subset : subsets) {
       const Evaluating now(learner->model());
       double sum = 0;
       learner->visit(ExampleSet::importance, of.examples, [&](const ProbedBatch& batch) {

@@ -207,7 +207,9 @@ TEST_CASE("The settings of a table are those of the tasks that read one", "[tabl
   CHECK_FALSE(
       settings_of({{"task", "dates"}}, option_text).to_record()["task"].contains("columns"));
   CHECK_THROWS_WITH(settings_of({{"task", "dates"}, {"columns", "1,2"}}, option_text),
-                    Contains("--columns needs --task pairs or labels, not dates"));
+                    Contains("needs --task pairs, labels, masked, classify or keep, not dates"));
+  CHECK_THROWS_WITH(settings_of({{"task", "dates"}, {"symbols", "words"}}, option_text),
+                    Contains("--symbols needs --task pairs or labels, not dates"));
   CHECK_THROWS_WITH(settings_of({{"task", "g2p"}, {"split", "80:10:10"}}, option_text),
                     Contains("--split 80:10:10 does not fit task g2p"));
   CHECK_THROWS_WITH(settings_of({{"task", "labels"}, {"split", "letters"}}, option_text),

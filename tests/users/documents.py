@@ -22,6 +22,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+import small_minilm  # noqa: E402
 from torch_python import imports, torch_name  # noqa: E402
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
@@ -80,20 +81,22 @@ def blocks(path, languages):
     return [text for language, text in BLOCK.findall(path.read_text()) if language in languages]
 
 
-def prepared(root, headroom, folder):
-    """What the commands expect in their folder: the program, and the examples, of which the study
-    is a short one."""
+def prepared(root, headroom, folder, name):
+    """What the commands expect in their folder: the program, the examples, of which the study is a
+    short one, and for Hugging Face models a small one."""
     (folder / "bin").mkdir()
-    for name, program in (("headroom", headroom), ("bin/python3", shutil.which(torch_name()))):
-        (folder / name).write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
-        (folder / name).chmod(0o755)
+    for file, program in (("headroom", headroom), ("bin/python3", shutil.which(torch_name()))):
+        (folder / file).write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
+        (folder / file).chmod(0o755)
     (folder / "examples/studies").mkdir(parents=True)
-    for name in ("read_study.py", "run_onnx.py"):
-        shutil.copy(root / "examples" / name, folder / "examples")
+    for example in ("read_study.py", "run_onnx.py"):
+        shutil.copy(root / "examples" / example, folder / "examples")
     study = json.loads((root / "examples/studies/brackets.json").read_text())
     study["base"] |= {"steps": 40, "validation": 100}
     study |= {"seeds": [1, 2], "trunk": {"until": 20}, "removal": {"prune": [4], "prune_from": 21}}
     (folder / "examples/studies/brackets.json").write_text(json.dumps(study))
+    if name == "hugging_face":
+        small_minilm.prepare(root, folder)
 
 
 def run_commands(root, headroom, name):
@@ -105,7 +108,7 @@ def run_commands(root, headroom, name):
         script = re.sub(long, short, script)
     commands = len(re.findall(r"\./headroom ", script))
     with tempfile.TemporaryDirectory() as folder:
-        prepared(root, headroom, pathlib.Path(folder))
+        prepared(root, headroom, pathlib.Path(folder), name)
         path = f"{folder}/bin:{os.environ['PATH']}"
         done = subprocess.run(["bash", "-exuo", "pipefail", "-c", script], cwd=folder, text=True,
                               env=os.environ | {"PATH": path}, capture_output=True,

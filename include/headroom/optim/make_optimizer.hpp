@@ -24,8 +24,10 @@ struct OptimizerChoice {
 void check(const OptimizerChoice& choice);
 
 /// Makes the optimizer. SGD has a momentum of 0.9; Muon's AdamW, for the parameters that are not
-/// orthogonalised, has a tenth of the learning rate. Throws what check() throws.
-std::unique_ptr<Optimizer> make_optimizer(Module& model, const OptimizerChoice& choice);
+/// orthogonalised, has a tenth of the learning rate. `groups` come before that of biases and norms.
+/// Throws what check() throws.
+std::unique_ptr<Optimizer> make_optimizer(Module& model, const OptimizerChoice& choice,
+                                          std::vector<ParameterGroup> groups = {});
 
 /// A learning rate for this optimizer on a model that AdamW trains well with `adamw_rate`: 50 times
 /// it for SGD, 5 times for LAMB, 10 times for Muon. A starting point, not a tuned value.

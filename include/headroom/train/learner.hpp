@@ -36,6 +36,12 @@ void require_examples(const Task& task);
 /// and the rest decides which model of a run is the best. The final figures are of the test set.
 enum class ExampleSet { train, importance, selection, validation, test };
 
+/// Divides the examples that are kept back: those with the lowest hashes of their contents are for
+/// measuring the importance of heads, the next for choosing, the others for validation. The order
+/// in a file does not matter then, and equal examples are in the same set. Fewer than 1 / `share`
+/// examples are all for validation.
+std::vector<ExampleSet> held_out_sets(std::span<const std::uint64_t> hashes, double share = 0.25);
+
 /// A batch of examples that a model can be run on under a probe, in the model's present mode.
 struct ProbedBatch {
   Index examples = 0;

@@ -20,7 +20,8 @@ inline constexpr std::array quality_measures = {
     Measure{"exact_match", "exact match", "exact", true},
     Measure{"accuracy", "accuracy", "accuracy", true},
     Measure{"per", "phoneme error rate", "PER", false},
-    Measure{"wer", "word error rate", "WER", false}};
+    Measure{"wer", "word error rate", "WER", false},
+    Measure{"neighbours", "nearest neighbours kept", "neighbours", true}};
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -28,6 +28,7 @@ struct ModelFolder {
   const NameTable* names = nullptr;
   bool with_prefix = false;  // the tensors' names have that of the base model
   bool base_only = false;    // a head that the file may have is not read
+  bool new_head = false;     // of with_new_classifier(): its numbers are in no file
 
   /// The name in the files of a parameter by the table: norms of BERT once had `gamma` and `beta`.
   std::string stored_name(const std::string& name) const;
@@ -36,6 +37,11 @@ struct ModelFolder {
   /// Values that are NaN or infinite are kept and warned of (on_folder_warning()). Throws
   /// FileError.
   std::unique_ptr<Module> load(Layout layout = Layout::fused) const;
+  /// The same with a configuration that may have other rates of dropout. A new head is drawn with
+  /// this seed.
+  std::unique_ptr<Module> load(const ModelConfig& wanted, std::uint64_t seed = 1) const;
+  /// Whether a parameter of a new head has no numbers in the files.
+  bool is_new(const std::string& name) const;
   /// The same with what a checkpoint of ours would say of it.
   SavedModel saved(Layout layout = Layout::fused) const;
 };
@@ -57,6 +63,11 @@ ModelFolder open_model_folder(const std::filesystem::path& path, const std::stri
 /// other tensors are concerned. Without it nobody is warned, as the library prints nothing. Call it
 /// before threads load models.
 void on_folder_warning(std::function<void(const std::string& line)> hear);
+
+/// The folder of a BERT as that of a classifier whose head is new: config.json names the classes,
+/// and load() draws the head's numbers, and the pooler's if the file has none, from N(0, 0.02^2),
+/// with biases of 0. Throws UsageError for another model and for fewer than two classes.
+ModelFolder with_new_classifier(ModelFolder folder, const std::vector<std::string>& classes);
 
 /// The names of an architecture's parameters. Throws UsageError for an unknown one.
 const NameTable& names_of_architecture(const std::string& architecture, const ModelConfig& config);

@@ -46,6 +46,11 @@ struct NameTable {
 NamedArrays in_foreign_names(Module& model, const NameTable& table, bool with_prefix,
                              bool gradients = false);
 
+/// The names there of each parameter by its name here, without the prefix of the base model. A
+/// matrix of queries, keys and values may have three.
+std::map<std::string, std::vector<std::string>> foreign_names(Module& model,
+                                                              const NameTable& table);
+
 /// The names and shapes that in_foreign_names() gives.
 std::map<std::string, Shape> foreign_shapes(Module& model, const NameTable& table,
                                             bool with_prefix);

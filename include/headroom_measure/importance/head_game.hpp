@@ -1,37 +1,47 @@
 // HeadGame: the loss of a model as a function of the set of heads that are present.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
 #include <vector>
 
+#include "headroom/base/at.hpp"
 #include "headroom/train/learner.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// A set of at most 64 players, which are numbered from 0.
+/// A set of at most 1,024 players, which are numbered from 0: a bit for each.
 class HeadSet {
  public:
-  static constexpr Index most = 64;
+  static constexpr Index most = 1024;
   HeadSet() = default;
   /// The players 0 to count - 1.
-  static HeadSet all(Index count) {
-    return HeadSet(count >= most ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1);
-  }
-  static HeadSet of_bits(std::uint64_t bits) { return HeadSet(bits); }
+  static HeadSet all(Index count);
+  /// The first 64 players in the bits of a word, and the other way round; of games so small that
+  /// all subsets can be numbered.
+  static HeadSet of_bits(std::uint64_t bits);
+  std::uint64_t bits() const { return words_[0]; }
 
-  bool contains(Index player) const { return (bits_ >> player & 1) != 0; }
-  HeadSet with(Index player) const { return HeadSet(bits_ | std::uint64_t{1} << player); }
-  HeadSet without(Index player) const { return HeadSet(bits_ & ~(std::uint64_t{1} << player)); }
-  std::uint64_t bits() const { return bits_; }
-  bool operator==(const HeadSet&) const = default;
+  bool contains(Index player) const { return (word_of(player) & bit_of(player)) != 0; }
+  /// The set with one more player, or with one less.
+  HeadSet with(Index player) const;
+  HeadSet without(Index player) const;  ///< See with().
+  /// The players of both sets.
+  HeadSet operator&(const HeadSet& other) const;
+  /// An order of sets, which is that of the bits of small games.
+  auto operator<=>(const HeadSet&) const = default;
 
  private:
-  explicit HeadSet(std::uint64_t bits) : bits_(bits) {}
-  std::uint64_t bits_ = 0;
+  static constexpr Index in_word = 64;
+  static std::uint64_t bit_of(Index player) { return std::uint64_t{1} << (player % in_word); }
+  std::uint64_t word_of(Index player) const { return at(words_, player / in_word); }
+
+  std::array<std::uint64_t, std::size_t(most / in_word)> words_{};
 };
 
 /// The mean of each subset's losses, which are summed in their order: v(S) from the losses of the
@@ -44,8 +54,8 @@ std::vector<double> mean_losses(std::span<const std::vector<double>> losses);
 /// change: a value is computed once and remembered.
 class HeadGame {
  public:
-  /// Players: the given live heads, by default all. Throws UsageError for more than 64, for none,
-  /// and for a head that is not alive.
+  /// Players: the given live heads, by default all. Throws UsageError for more than 1,024, for
+  /// none, and for a head that is not alive.
   HeadGame(Learner& learner, ExampleSet set, Index most, std::vector<HeadId> players = {});
 
   const std::vector<HeadId>& players() const { return players_; }
@@ -112,7 +122,7 @@ class HeadGame {
   ExampleSet set_;
   Index most_;
   std::vector<HeadId> players_;
-  std::map<std::uint64_t, double> known_;  // values by the bits of their subsets
+  std::map<HeadSet, double> known_;                                     // values of subsets
   std::map<std::vector<double>, std::vector<double>> known_gradients_;  // by the gates
   Index passes_ = 0, gradient_passes_ = 0;
 };

@@ -33,6 +33,10 @@ Manifest manifest_of(const RunFolder& folder, const std::vector<std::filesystem:
 /// nothing for checkpoints without a manifest, such as those of `prune`.
 void require_its_data(const TensorFile& checkpoint, const std::vector<std::filesystem::path>& data);
 
+/// Throws FileError if the model folder with which a run began has other weights than then. Both
+/// are Learner::about(), saved in the checkpoint and of the folder now.
+void require_same_weights(const Record& saved, const Record& now, const std::string& checkpoint);
+
 /// Processor, number of processors and BLAS: results on another kind differ in their last bits.
 std::string machine_description();
 /// "model name (avx2 fma avx512f)"

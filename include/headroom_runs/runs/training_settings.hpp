@@ -12,6 +12,7 @@
 #include "headroom/optim/rate.hpp"
 #include "headroom/train/learner.hpp"
 #include "headroom_runs/runs/folds.hpp"
+#include "headroom_runs/runs/model_parts.hpp"
 #include "headroom_runs/tables/table_tasks.hpp"
 
 namespace headroom {
@@ -20,6 +21,7 @@ inline namespace HEADROOM_PRECISION {
 /// Two runs with equal settings and parts (see StepPart) give the same model, to the bit.
 struct TrainingSettings {
   std::string task = "dates";
+  std::filesystem::path folder;  // model folder of Transformers that it begins with, or ""
   TaskOptions data;
   TableOptions table;  // of the tasks pairs and labels
   Fold fold;           // of the examples for training and test
@@ -31,6 +33,7 @@ struct TrainingSettings {
   Index steps = 0;
   double clip = 1;  // limit of the gradient's norm; 0: no clipping
   OptimizerChoice optimizer;
+  PartRules parts = {};               // parts of the model that are trained otherwise
   Index evaluate_every = 0;           // steps between evaluations; 0: none
   Index patience = 0;                 // evaluations without improvement that end it; 0: no limit
   Index save_every = 0;               // steps between checkpoints; 0: only at the end
@@ -45,7 +48,8 @@ struct TrainingSettings {
   std::vector<std::filesystem::path> data_files() const;
 
   /// The task with its data, divided as the fold says. Throws as make_task(),
-  /// make_table_task(), hold_out() and, if there is a vocabulary, in_vocabulary().
+  /// make_table_task(), hold_out() and, if there is a vocabulary, in_vocabulary(); UsageError with
+  /// a folder, whose examples are of learner_of_folder().
   Task make_task() const;
 
   /// The model's configuration for the task: fitted_to() it, but that of the settings if the run

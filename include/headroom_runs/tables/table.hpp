@@ -17,8 +17,8 @@ enum class TableFormat { tsv, csv, jsonl };
 /// The format by the ending of the name, in small or capital letters: .csv; .jsonl and .ndjson;
 /// .tsv and all others.
 TableFormat format_of(const std::filesystem::path& path);
-/// Whether a name ends in .tsv, in small or capital letters.
-bool ends_in_tsv(const std::filesystem::path& path);
+/// Whether a name ends in .tsv, .csv, .jsonl or .ndjson, in small or capital letters.
+bool ends_like_table(const std::filesystem::path& path);
 
 /// The files that a path means: itself, or, in the order of their names, those of a folder that end
 /// like a table and are not hidden. Throws DataError for a folder without any.

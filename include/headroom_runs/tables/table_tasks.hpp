@@ -18,9 +18,13 @@ struct Shares {
   std::string text() const;  // "90:5:5"
 };
 
+/// For a model that is measured and not trained: examples to measure heads and to choose, and the
+/// test.
+inline constexpr Shares shares_to_measure{0, 3, 1};
+
 /// The shares of "90:5:5". Throws UsageError, naming `where`, unless the text is three whole
-/// numbers of which the first is positive.
-Shares shares_from(const std::string& text, const std::string& where);
+/// numbers of which the first is at least `least_train`.
+Shares shares_from(const std::string& text, const std::string& where, Index least_train = 1);
 
 /// Options of the tasks of a table, besides TaskOptions.
 struct TableOptions {
@@ -33,10 +37,13 @@ struct TableOptions {
   std::filesystem::path validation = {}, test = {};
 };
 
-/// "pairs" or "labels".
+/// A task whose data are a table: "pairs", "labels", or one of a model folder.
 bool is_table_task(const std::string& task);
+/// A task that only a model folder of Transformers has: "masked", "classify" or "keep".
+bool is_folder_task(const std::string& task);
 
-/// Adds both tasks to task_list(), once. With make_task() they have the default TableOptions.
+/// Adds these tasks to task_list(), once. With make_task() they have the default TableOptions, and
+/// those of a model folder throw UsageError.
 void add_table_tasks();
 
 /// The task of a table:

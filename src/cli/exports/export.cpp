@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "cli/exports/exported.hpp"
 #include "cli/frame/command.hpp"
@@ -15,6 +16,7 @@
 #include "headroom_foreign/folders/write_folder.hpp"
 #include "headroom_runs/exports/onnx.hpp"
 #include "headroom_runs/exports/torch.hpp"
+#include "headroom_runs/runs/folder_run.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -28,24 +30,22 @@ struct ExportOptions {
   bool force = false;
 };
 
-/// Writes a model folder of Transformers into another, without some more of its heads.
-int export_folder(const std::filesystem::path& from, const ExportOptions& options) {
+/// Writes a model of a folder of Transformers into another, without some more of its heads.
+int export_folder(const std::string& name, const ModelFolder& source, Module& model,
+                  const ExportOptions& options) {
   require(options.to.empty(),
-          "--to writes models of headroom; a folder of Transformers is written with --form dense "
+          "--to writes models of headroom; a model of Transformers is written with --form dense "
           "or --form compact");
   require(!options.form.empty(), "give --form dense or --form compact");
   const auto form = from_name<FolderForm>("--form", options.form);
-  const ModelFolder source = open_model_folder(from);
-  const std::unique_ptr<Module> model = source.load();
-  const std::vector<HeadId> removed =
-      options.remove.empty() ? std::vector<HeadId>() : heads_from(options.remove, "--remove");
-  prune(*model, removed);
-  const std::size_t live = live_heads(*model).size();
+  prune(model,
+        options.remove.empty() ? std::vector<HeadId>() : heads_from(options.remove, "--remove"));
+  Index all = 0;
+  for (const NamedAttention& found : attentions(model)) all += found.attention->config().heads;
   const std::filesystem::path folder = folder_for_files(options.out, "export", options.force);
-  const auto files = write_model_folder(source, *model, form, folder);
-  fmt::print("{}, a {} with {} of {} heads, {} for Transformers:\n", shown(from.string()),
-             source.architecture, live, live + removed.size() + source.removed.size(),
-             name_of(form));
+  const auto files = write_model_folder(source, model, form, folder);
+  fmt::print("{}, a {} with {} of {} heads, {} for Transformers:\n", shown(name),
+             source.architecture, live_heads(model).size(), all, name_of(form));
   report_files(folder, files);
   return 0;
 }
@@ -53,12 +53,18 @@ int export_folder(const std::filesystem::path& from, const ExportOptions& option
 int export_model(const ExportOptions& options) {
   const std::filesystem::path from = any_model_folder(options.model);
   require_apart(from, options.out);
-  if (is_model_folder(from)) return export_folder(from, options);
-  require(
-      options.form.empty() && options.remove.empty(),
-      "--form and --remove are for model folders of Transformers; give --to onnx or --to torch");
-  require(!options.to.empty(), "give --to onnx or --to torch");
+  if (is_model_folder(from)) {
+    const ModelFolder source = open_model_folder(from);
+    return export_folder(from.string(), source, *source.load(), options);
+  }
   const SavedModel saved = load_model(checkpoint_of(from));
+  if (const std::optional<ModelFolder> source = folder_of_run(saved)) {
+    require_apart(source->path, options.out);
+    return export_folder(saved.origin, *source, *saved.model, options);
+  }
+  require(options.form.empty() && options.remove.empty(),
+          "--form and --remove are for models of Transformers; give --to onnx or --to torch");
+  require(!options.to.empty(), "give --to onnx or --to torch");
   const auto format = from_name<ExportFormat>("--to", options.to);
   const std::filesystem::path folder = folder_for_files(options.out, "export", options.force);
   const bool is_onnx = format == ExportFormat::onnx;
@@ -87,7 +93,8 @@ Command add_export(CLI::App& program) {
       ->check(one_of({"onnx", "torch"}))
       ->type_name("FORMAT");
   app->add_option("--form", options->form,
-                  "of a model folder of Transformers: dense, where removed heads stay as zeros, or "
+                  "of a model folder of Transformers, or of a run that began with one: dense, "
+                  "where removed heads stay as zeros, or "
                   "compact, which versions 4 open")
       ->check(one_of({"dense", "compact"}))
       ->type_name("FORM");

@@ -12,6 +12,7 @@
 #include "cli/frame/streams.hpp"
 #include "cli/importance/importance_oracle.hpp"
 #include "cli/importance/importance_trace.hpp"
+#include "cli/measured_model.hpp"
 #include "cli/options.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/invocation.hpp"
@@ -20,6 +21,7 @@
 #include "headroom/base/text.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/statistics/ranks.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_lab/blocks/table.hpp"
 #include "headroom_measure/importance/head_metric.hpp"
 #include "headroom_measure/importance/metric_names.hpp"
@@ -34,7 +36,8 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 struct ImportanceCommandOptions {
-  std::string model, metrics, set = "importance";
+  MeasuredOptions model;
+  std::string metrics, set = "importance";
   ImportanceOptions options;
   std::optional<Index> oracle_examples;  // none: as many as of the metrics
   std::vector<std::string> trace;
@@ -243,7 +246,7 @@ Index oracle_examples(const ImportanceCommandOptions& options) {
 }
 
 int importance_trace(const ImportanceCommandOptions& options) {
-  if (!options.model.empty() || options.set != "importance") {
+  if (!options.model.model.empty() || options.model.has_data() || options.set != "importance") {
     throw UsageError(
         "--trace measures the runs that it names on the sets importance and selection; it cannot "
         "be combined with --model and --set; leave those out");
@@ -273,11 +276,15 @@ int importance(ImportanceCommandOptions options) {
   }
   if (!options.trace.empty()) return importance_trace(options);
   const std::vector<std::string> metrics = metrics_in(options.metrics, "--metric");
-  const std::filesystem::path folder = model_folder(options.model);
   ImportanceOptions measured = options.options;
   measured.set = options.set == "train" ? ExampleSet::train : ExampleSet::importance;
-  const std::unique_ptr<Learner> learner = load_learner(folder);
-  measured.recorded = recorded_scores(checkpoint_of(folder));
+  if (measured.set == ExampleSet::train && is_model_folder(options.model.model)) {
+    throw UsageError("--set train needs a run: a model folder has no examples for training here");
+  }
+  const MeasuredModel model = measured_model(options.model);
+  const std::filesystem::path& folder = model.path;
+  Learner* const learner = model.learner.get();
+  if (!model.is_folder) measured.recorded = recorded_scores(checkpoint_of(folder));
   const TaskCheck check = check_task(*learner);
   ImportanceTable table;
   std::optional<Oracle> oracle;
@@ -329,7 +336,7 @@ Command add_importance(CLI::App& program) {
   CLI::App* app = program.add_subcommand("importance",
                                          "Scores the heads of a trained model by several metrics");
   const auto options = std::make_shared<ImportanceCommandOptions>();
-  add_model(*app, options->model);
+  add_measured(*app, options->model);
   app->add_option(
          "--metric", options->metrics,
          fmt::format("one or more of the metrics below; all; or cheap (those that together take "

@@ -88,7 +88,7 @@ std::string axioms_text(const ExactGame& game, const TerminalStyle& style) {
 std::string best_subsets_text(const ExactGame& game, const TerminalStyle& style) {
   const Index players = std::ssize(game.players);
   Table table{.columns = {"heads  present", "best loss", "mean of size"}};
-  for (const HeadSet subset : best_subsets(game.values, players)) {
+  for (const HeadSet& subset : best_subsets(game.values, players)) {
     const auto size = std::ssize(table.rows);
     std::string heads;
     for (Index h = 0; h < players; ++h) heads += subset.contains(h) ? '#' : '.';
@@ -209,7 +209,7 @@ Record game_record(const ExactGame& game) {
   const Index players = std::ssize(game.players);
   Record heads = Record::array(), best = Record::array(), names = Record::array();
   for (const HeadId& head : game.players) heads.push_back(head.text());
-  for (const HeadSet subset : best_subsets(game.values, players)) best.push_back(subset.bits());
+  for (const HeadSet& subset : best_subsets(game.values, players)) best.push_back(subset.bits());
   Record share = Record::object(), nats = share, share_error = share, nats_error = share;
   for (const OracleChoice& choice : game.choices) {
     if (choice.is_chooser) names.push_back(choice.name);

@@ -101,7 +101,6 @@ void print_heads(const KindOfHeads& of, const TerminalStyle& style) {
              fmt::format("{} of {} alive: {} layers of {}", count_alive(of), all, of.alive.size(),
                          of.alive.empty() ? 0 : of.alive.front().size()),
              style);
-  if (count_alive(of) == all) return;
   for (std::size_t layer = 0; layer < of.alive.size(); ++layer) {
     print_line(fmt::format("  layer {}", layer), head_grid_text({of.alive[layer]}, style), style);
   }

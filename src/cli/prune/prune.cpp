@@ -11,6 +11,7 @@
 #include "cli/frame/command.hpp"
 #include "cli/frame/common_options.hpp"
 #include "cli/frame/streams.hpp"
+#include "cli/measured_model.hpp"
 #include "cli/options.hpp"
 #include "cli/prune/prune_choice.hpp"
 #include "headroom/base/error.hpp"
@@ -136,13 +137,13 @@ Measured measured(Learner& learner, ModelCut& cut, const std::vector<HeadId>& re
 }
 
 /// The model without the heads, its config.json and its summary.json.
-RunFolder saved(Learner& learner, const std::filesystem::path& source, const Choice& choice,
+RunFolder saved(const MeasuredModel& model, const Choice& choice,
                 const PruneCommandOptions& options, const Record& summary) {
   RunFolder folder = options.out.empty() ? RunFolder::fresh("runs", "pruned")
                                          : RunFolder(options.out, options.force ? IfExists::force
                                                                                 : IfExists::refuse);
-  Record config = RunFolder(folder_of(source), IfExists::resume).read_config();
-  config["cut"] = {{"from", std::filesystem::absolute(source).lexically_normal().string()},
+  Record config = model.config;
+  config["cut"] = {{"from", std::filesystem::absolute(model.path).lexically_normal().string()},
                    {"removed", removed_text(choice.removed)},
                    {"chooser", options.cut.chooser},
                    {"examples", options.cut.examples},
@@ -152,8 +153,8 @@ RunFolder saved(Learner& learner, const std::filesystem::path& source, const Cho
   if (!options.budget_ms.empty()) config["cut"]["budget_ms"] = options.budget_ms;
   folder.write_config(config);
   Checkpoint checkpoint;
-  checkpoint.about = learner.about();
-  checkpoint.add("model", learner.model());
+  checkpoint.about = model.learner->about();
+  checkpoint.add("model", model.learner->model());
   checkpoint.save(folder.checkpoint());
   write_file(folder.summary(), summary.dump(2) + "\n");
   return folder;
@@ -167,10 +168,10 @@ int prune_model(PruneCommandOptions options) {
   options.cut.budget.over = from_name<BudgetOver>("--budget", options.budget);
   options.cut.compensation = from_name<Compensation>("--compensate", options.compensate);
   require_metric(options.cut.chooser);
-  const std::filesystem::path source = model_folder(options.model);
-  check_out(options, source);
-  const std::unique_ptr<Learner> learner = load_learner(source);
-  options.cut.recorded = recorded_scores(checkpoint_of(source));
+  const MeasuredModel model = measured_model(options.model);
+  check_out(options, model.path);
+  Learner* const learner = model.learner.get();
+  if (!model.is_folder) options.cut.recorded = recorded_scores(checkpoint_of(model.path));
   const TaskCheck check = check_task(*learner);
   ModelCut cut(*learner, options.cut);
   const Choice choice = choice_of(*learner, cut, options);
@@ -210,7 +211,7 @@ int prune_model(PruneCommandOptions options) {
   cut.apply(choice.removed);
   const TaskCheck check_after = check_task(*learner);
   summary["task_check"] = json_of(check_after);  // of the saved model, as in every summary.json
-  const RunFolder folder = saved(*learner, source, choice, options, summary);
+  const RunFolder folder = saved(model, choice, options, summary);
 
   set_result({{"folder", folder.path().string()}, {"summary", summary}});
   const TerminalStyle style = TerminalStyle::of(stdout);
@@ -261,7 +262,7 @@ Command add_prune(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("prune", "Removes heads from a trained model, without training");
   const auto options = std::make_shared<PruneCommandOptions>();
-  add_model(*app, options->model);
+  add_measured(*app, options->model);
   app->add_option("--keep", options->keep,
                   "number of heads to keep, or auto: the effective number of heads by the scores s "
                   "of the metric, (sum s)^2 / sum s^2, rounded")

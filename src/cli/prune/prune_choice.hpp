@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/measured_model.hpp"
 #include "cli/timing/head_times.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/train/learner.hpp"
@@ -15,7 +16,8 @@ inline namespace HEADROOM_PRECISION {
 
 /// The options of the command; `budget` and `compensate` are names.
 struct PruneCommandOptions {
-  std::string model, out, keep, increase, budget_ms;
+  MeasuredOptions model;
+  std::string out, keep, increase, budget_ms;
   std::string budget = name_of(BudgetOver::global), compensate = name_of(Compensation::none);
   CutOptions cut;
   bool force = false;

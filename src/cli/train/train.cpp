@@ -13,6 +13,7 @@
 #include "cli/options.hpp"
 #include "cli/standard_input.hpp"
 #include "cli/train/train_branch.hpp"
+#include "cli/train/train_data.hpp"
 #include "cli/train/train_from.hpp"
 #include "cli/train/train_options.hpp"
 #include "headroom/base/error.hpp"
@@ -148,10 +149,9 @@ void store_data_paths(const TrainingRun& run) {
 }
 
 /// Trains or resumes in the folder. Returns the exit code.
-int train_in(RunFolder folder, const RunSettings& settings, Task task,
-             Changes changes = Changes::refuse) {
-  std::optional<FixedExample> example = fixed_example(task);
-  TrainingRun run(settings.training, std::move(task));
+int train_in(RunFolder folder, const RunSettings& settings, std::unique_ptr<Learner> learner,
+             std::optional<FixedExample> example, Changes changes = Changes::refuse) {
+  TrainingRun run(settings.training, std::move(learner));
   const BranchSettings& branch = settings.branch;
   run.optimizer().apply(prune(run.model(), branch.without));
   PruningParts parts(run, settings.pruning);
@@ -251,7 +251,10 @@ int train(TrainCommandOptions& options) {
     }
     const std::string file = folder.config().string();
     try {
-      return train_in(std::move(folder), settings, settings.training.make_task(),
+      TrainData data(settings.training);
+      std::optional<FixedExample> example = data.example();
+      return train_in(std::move(folder), settings, std::move(data).learner(settings.training),
+                      std::move(example),
                       options.accept_changes ? Changes::accept : Changes::refuse);
     } catch (const UsageError& error) {  // no option sets a resumed run
       throw FileError(fmt::format("{}: {}", file, error.what()));
@@ -264,33 +267,39 @@ int train(TrainCommandOptions& options) {
   if (run.data.data == StandardInput::option) {
     require(settings.branch.branch.empty(),
             "a branch has the data of its trunk; name that file with --data instead of -");
-    run.data.data = input.emplace().file();
+    const bool lines = run.table.columns.empty() &&
+                       (run.task == "text" || run.task == "masked" || run.task == "keep");
+    using Content = StandardInput::Content;
+    run.data.data = input.emplace(lines ? Content::lines : Content::table).file();
   }
-  // Bad data leaves no folder behind.
-  const auto make = [&run] { return run.make_task(); };
-  Task task = input ? input->task(make) : make();
-  require_examples(task);
+  // Bad data and bad names of parts leave no folder behind.
+  std::optional<TrainData> data;
+  const auto read = [&] { data.emplace(run); };
+  input ? input->reading(read) : read();
   if (options.settings.has("epochs")) {
-    options.settings.give_steps_of_epochs(run, task);
+    options.settings.give_steps_of_epochs(run, data->train_examples());
     settings = options.settings.settings();
     if (input) run.data.data = input->file();
   }
-  run.model = run.config_for(task);
+  run.model = data->config_for(run);
   options.settings.fit(settings);
   if (!run.data.data.empty()) run.data.data = std::filesystem::absolute(run.data.data);
   if (!settings.branch.branch.empty()) require_same_beginning(settings);
-  if (!run.data.data.empty()) print_error("{}", text_of_data(task));
+  if (!run.data.data.empty()) print_error("{}", data->text());
   if (options.print_config) {
     if (input) run.data.data = StandardInput::option;
     fmt::print("{}\n", settings.to_record().dump(2));
     return 0;
   }
   require_inputs_elsewhere(options, settings);
+  std::optional<FixedExample> example = data->example();
+  std::unique_ptr<Learner> learner = (*std::move(data)).learner(run);
+  check(run.parts, *learner);
   auto [folder, lock] = new_run(options.out, run.task, options.force);
   run.data.data = input ? input->keep_in(folder) : own_data(run.data.data, folder);
   folder.write_config(settings.to_record());
   fmt::print("{}\n", shown(folder.path().string()));
-  return train_in(std::move(folder), settings, std::move(task));
+  return train_in(std::move(folder), settings, std::move(learner), std::move(example));
 }
 
 /// "Tasks:" or "Layouts:" and a line per name, aligned with the descriptions of the options.

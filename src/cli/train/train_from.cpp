@@ -10,6 +10,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/io/stateful.hpp"
+#include "headroom_runs/runs/folder_run.hpp"
 #include "headroom_runs/runs/load_learner.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
 #include "headroom_runs/runs/setting.hpp"
@@ -64,6 +65,18 @@ Record data_of(const RunSettings& settings) {
   return task;
 }
 
+/// Sets what follows from the vocabulary of the model that a run begins with.
+void fit_vocabulary(TrainingSettings& run, const std::string& from) {
+  const bool is_pairs = run.vocabulary.contains("source");
+  const auto kind_of = [&](const char* name) {
+    return Vocabulary::from_record(run.vocabulary[name], from).kind();
+  };
+  run.table.symbols = kind_of(is_pairs ? "source" : "tokens");
+  if (is_pairs) run.table.target_symbols = kind_of("target");
+  run.table.least_count = 1;  // the vocabulary decides which symbols are known
+  run.table.longest = std::min(run.table.longest, run.model.longest - (is_pairs ? 8 : 0));
+}
+
 }  // namespace
 
 RunSettings settings_from(const std::string& from, RunSettings usual) {
@@ -74,22 +87,27 @@ RunSettings settings_from(const std::string& from, RunSettings usual) {
   settings.training.snapshots.clear();
   const SavedModel saved = load_model(checkpoint_of(from));
   settings.training.model = saved.config;
-  settings.training.vocabulary = vocabulary_of(saved);
   settings.branch.without = saved.removed;
+  if (const std::optional<ModelFolder> folder = folder_of_run(saved)) {
+    settings.training.folder = folder->path;
+    settings.training.vocabulary = {};
+    if (folder->new_head) settings.training.vocabulary["classes"] = classes_of(saved);
+    TableOptions& table = settings.training.table;
+    if (table.shares == shares_to_measure) table.shares = Shares();  // a result of `prune`
+    std::erase_if(settings.branch.without, [&](const HeadId& head) {
+      const std::vector<HeadId>& lost = folder->removed;  // the folder's own model has them no more
+      return std::find(lost.begin(), lost.end(), head) != lost.end();
+    });
+  } else {
+    settings.training.vocabulary = vocabulary_of(saved);
+  }
   return settings;
 }
 
 void fit_to_beginning(RunSettings& settings, bool moments_given) {
   TrainingSettings& run = settings.training;
   const std::string& from = settings.branch.from;
-  const bool is_pairs = run.vocabulary.contains("source");
-  const auto kind_of = [&](const char* name) {
-    return Vocabulary::from_record(run.vocabulary[name], from).kind();
-  };
-  run.table.symbols = kind_of(is_pairs ? "source" : "tokens");
-  if (is_pairs) run.table.target_symbols = kind_of("target");
-  run.table.least_count = 1;  // the vocabulary decides which symbols are known
-  run.table.longest = std::min(run.table.longest, run.model.longest - (is_pairs ? 8 : 0));
+  if (run.folder.empty()) fit_vocabulary(run, from);
 
   const std::optional<RunSettings> theirs = stored_settings(from);
   const std::string reason = no_moments(settings, theirs);

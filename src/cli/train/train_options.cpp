@@ -15,6 +15,7 @@
 #include "headroom/base/text.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom_runs/runs/folder_run.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -59,6 +60,20 @@ std::string name_in_table(const Setting& setting) {
   std::string words = setting.name;
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;
+}
+
+/// Throws UsageError for a setting that the model of --from decides.
+void require_no_sizes(const GivenSettings& given) {
+  for (const auto& [name, value] : given) {
+    const bool of_vocabulary =
+        name == "symbols" || name == "target_symbols" || name == "least_count" || name == "init";
+    const bool of_sizes = find_setting(name)->group == SettingGroup::model && name != "dropout";
+    require(!of_vocabulary && !of_sizes,
+            fmt::format("{} cannot be given with --from: the model has its {}", option_text(name),
+                        name == "init" ? "weights"
+                        : of_sizes     ? "sizes"
+                                       : "vocabulary"));
+  }
 }
 
 }  // namespace
@@ -192,33 +207,29 @@ RunSettings TrainOptions::settings() const {
   if (const auto metric = given.find("metric"); metric != given.end()) {
     require_metric(metric->second.get<std::string>());
   }
+  if (given.contains("from")) require_no_sizes(given);
+  if (auto of_folder = settings_with_folder(given, option_text)) return *std::move(of_folder);
   RunSettings settings = settings_of(given, option_text, base(given));
-  if (!given.contains("from")) return settings;
-  for (const auto& [name, value] : given) {
-    const bool of_vocabulary =
-        name == "symbols" || name == "target_symbols" || name == "least_count" || name == "init";
-    const bool of_sizes = find_setting(name)->group == SettingGroup::model && name != "dropout";
-    require(!of_vocabulary && !of_sizes,
-            fmt::format("{} cannot be given with --from: the model has its {}", option_text(name),
-                        name == "init" ? "weights"
-                        : of_sizes     ? "sizes"
-                                       : "vocabulary"));
+  ModelConfig& model = settings.training.model;
+  if (!settings.training.folder.empty() && given.contains("dropout")) {
+    set_dropout(model, model.block.dropout);
   }
+  if (!given.contains("from")) return settings;
   fit_to_beginning(settings, given.contains("moments"));
   return settings;
 }
 
-void TrainOptions::give_steps_of_epochs(const TrainingSettings& settings, const Task& task) {
+void TrainOptions::give_steps_of_epochs(const TrainingSettings& settings,
+                                        std::optional<Index> examples) {
   require(!has("steps"), "--epochs and --steps cannot be combined");
-  require(!std::holds_alternative<TextCorpus>(task),
+  require(examples.has_value(),
           "--epochs: the windows of a text are drawn at random, so it has no passes; give --steps");
-  const Index examples = std::visit([](const auto& one) { return std::ssize(one.train); }, task);
   const Index batch = settings.learner.batch_size * settings.learner.accumulate;
   const double epochs = all_given().at("epochs").get<double>();
-  const auto steps = Index(std::ceil(epochs * double(examples) / double(batch)));
+  const auto steps = Index(std::ceil(epochs * double(*examples) / double(batch)));
   given_["steps"] = std::max(steps, Index(1));
   print_error("{} passes through {} examples in batches of {} are {} steps\n",
-              fmt::format("{:g}", epochs), with_commas(examples), batch, with_commas(steps));
+              fmt::format("{:g}", epochs), with_commas(*examples), batch, with_commas(steps));
 }
 
 void TrainOptions::fit(RunSettings& settings) const {

@@ -25,9 +25,9 @@ class TrainOptions {
   RunSettings settings() const;
   /// Whether a setting is given, by an option or in --config.
   bool has(const std::string& name) const { return all_given().contains(name); }
-  /// Gives the number of steps that the task's examples need for --epochs, and says it on stderr.
-  /// Throws UsageError with --steps, and for a text.
-  void give_steps_of_epochs(const TrainingSettings& settings, const Task& task);
+  /// Gives the number of steps that so many examples need for --epochs, and says it on stderr.
+  /// Throws UsageError with --steps, and for windows that are drawn at random.
+  void give_steps_of_epochs(const TrainingSettings& settings, std::optional<Index> examples);
   /// Completes them, as fit_to_model().
   void fit(RunSettings& settings) const;
   /// The name of a given option that determines the run, or "": a resumed run has its own settings.

@@ -56,7 +56,7 @@ Examples examples_of(const EvaluateOptions& options, const SavedModel& saved,
     if (options.data != StandardInput::option) return {make(), set, options.data};
     const StandardInput input;
     data.data = input.file();
-    return {input.task(make), set, "standard input"};
+    return {input.reading(make), set, "standard input"};
   }
   if (!run) {
     throw UsageError(

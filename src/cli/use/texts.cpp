@@ -21,10 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_table(const fs::path& file) {
-  return format_of(file) != TableFormat::tsv || ends_in_tsv(file);
-}
-
 /// The first of the columns that the run's table had, or "".
 std::string column_of_run(const SavedModel& saved) {
   const fs::path folder = folder_of(saved.origin);
@@ -41,7 +37,7 @@ std::string column_of_run(const SavedModel& saved) {
 TextSource::TextSource(const std::string& file, const std::string& column, bool skip_bad_lines,
                        const SavedModel& saved)
     : name_(file) {
-  if (file == "-" || !is_table(file)) {
+  if (file == "-" || !ends_like_table(file)) {
     if (!column.empty()) {
       throw UsageError(
           fmt::format("--column {} needs a table: a file that ends in .tsv, .csv or "

@@ -20,9 +20,10 @@ void check(const OptimizerChoice& choice) {
   }
 }
 
-std::unique_ptr<Optimizer> make_optimizer(Module& model, const OptimizerChoice& choice) {
+std::unique_ptr<Optimizer> make_optimizer(Module& model, const OptimizerChoice& choice,
+                                          std::vector<ParameterGroup> groups) {
   check(choice);
-  const std::vector<ParameterGroup> groups{no_decay_of_vectors()};
+  groups.push_back(no_decay_of_vectors());
   switch (choice.kind) {
     case OptimizerKind::adamw:
       return std::make_unique<AdamW>(model, AdamOptions{.beta1 = choice.beta1,

@@ -44,7 +44,7 @@ template <class T>
 struct HeldOut {
   std::vector<T> importance, selection, validation;
 
-  const std::vector<T>& of(ExampleSet set) const {
+  std::vector<T>& of(ExampleSet set) {
     return set == ExampleSet::importance  ? importance
            : set == ExampleSet::selection ? selection
                                           : validation;
@@ -64,23 +64,13 @@ std::string text_of(const TextBatch& window) {
   return bytes_of({window.inputs.span().begin(), window.inputs.span().end()});
 }
 
-/// By a hash of each example's contents, so that their order in a file does not matter. Equal
-/// examples are in the same set. The order of the examples stays.
 template <class T>
 HeldOut<T> split(const std::vector<T>& all) {
-  const auto quarter = all.size() / 4;
   std::vector<std::uint64_t> hashes;
   for (const T& example : all) hashes.push_back(hash_name(text_of(example)));
-  std::vector<std::uint64_t> sorted = hashes;
-  std::sort(sorted.begin(), sorted.end());
+  const std::vector<ExampleSet> set_of = held_out_sets(hashes);
   HeldOut<T> sets;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::vector<T>& set = quarter == 0                      ? sets.validation
-                          : hashes[i] < sorted[quarter]     ? sets.importance
-                          : hashes[i] < sorted[2 * quarter] ? sets.selection
-                                                            : sets.validation;
-    set.push_back(all[i]);
-  }
+  for (std::size_t i = 0; i < all.size(); ++i) sets.of(set_of[i]).push_back(all[i]);
   return sets;
 }
 
@@ -359,6 +349,21 @@ template <class... F>
 Cases(F...) -> Cases<F...>;
 
 }  // namespace
+
+std::vector<ExampleSet> held_out_sets(std::span<const std::uint64_t> hashes, double share) {
+  const auto part = std::size_t(double(hashes.size()) * share);
+  if (part == 0) return std::vector(hashes.size(), ExampleSet::validation);
+  std::vector<std::uint64_t> sorted(hashes.begin(), hashes.end());
+  sorted.push_back(~std::uint64_t{0});
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<ExampleSet> sets;
+  for (const std::uint64_t hash : hashes) {
+    sets.push_back(hash < sorted[part]       ? ExampleSet::importance
+                   : hash < sorted[2 * part] ? ExampleSet::selection
+                                             : ExampleSet::validation);
+  }
+  return sets;
+}
 
 Tensor example_losses(const Tensor& logits, const Ids& labels) {
   const Tensor all = cross_entropy(logits, labels, {.reduction = Reduction::none});

@@ -92,6 +92,7 @@ void check_tensors(const ModelFolder& folder, Module& model) {
   std::set<std::string> used;
   for (const auto& [name, shape] : foreign_shapes(model, *folder.names, folder.with_prefix)) {
     const std::string stored = folder.stored_name(name);
+    if (folder.is_new(stored)) continue;
     const auto& [file, entry] = folder.tensors.at(stored);
     if (!(entry->shape == shape)) {
       throw FileError(fmt::format("{}: tensor \"{}\": is {}, but config.json needs {}",
@@ -107,8 +108,8 @@ void check_tensors(const ModelFolder& folder, Module& model) {
     const bool ignored = std::any_of(
         folder.names->ignored.begin(), folder.names->ignored.end(),
         [&, &name = name](const char* part) { return name.find(part) != std::string::npos; });
-    const bool of_head =
-        folder.base_only && folder.with_prefix && !name.starts_with(folder.names->prefix);
+    const bool of_head = (folder.base_only || folder.new_head) && folder.with_prefix &&
+                         !name.starts_with(folder.names->prefix);
     if (used.contains(name) || ignored || of_head) continue;
     throw FileError(
         fmt::format("{}: tensor \"{}\": the model that config.json describes has no "
@@ -171,6 +172,15 @@ void check_size(const ModelFolder& folder, const std::string& origin) {
                               folder.tensors.origin()));
 }
 
+/// A parameter of a new head, as Transformers draws it.
+Array drawn_parameter(const std::string& name, const Shape& shape, std::uint64_t seed) {
+  Array values = zeros(shape);
+  Rng rng(seed, name);
+  if (shape.rank() < 2) return values;
+  for (Index i = 0; i < values.size(); ++i) values[i] = Real(0.02) * rng.normal();
+  return values;
+}
+
 }  // namespace
 
 bool has_prefix(const FolderTensors& tensors, const NameTable& names) {
@@ -229,13 +239,26 @@ std::string ModelFolder::stored_name(const std::string& name) const {
 std::unique_ptr<Module> ModelFolder::load(Layout layout) const {
   ModelConfig wanted = config;
   wanted.block.layout = layout;
+  return load(wanted);
+}
+
+bool ModelFolder::is_new(const std::string& name) const {
+  const std::size_t prefix =
+      with_prefix && name.starts_with(names->prefix) ? std::string_view(names->prefix).size() : 0;
+  const bool of_head = name.starts_with("classifier.") || name.compare(prefix, 7, "pooler.") == 0;
+  return new_head && of_head && !tensors.has(name);
+}
+
+std::unique_ptr<Module> ModelFolder::load(const ModelConfig& wanted, std::uint64_t seed) const {
   const NoInit quick;  // every number is replaced below
   Rng rng(0, "init");
   std::unique_ptr<Module> model = make_model(wanted, rng, removed);
   check_tensors(*this, *model);
   NotFinite not_finite;
+  const std::map<std::string, Shape> shapes = foreign_shapes(*model, *names, with_prefix);
   read_foreign_names(*model, *names, with_prefix, [&](const std::string& name) {
     const std::string stored = stored_name(name);
+    if (is_new(stored)) return drawn_parameter(name, shapes.at(name), seed);
     Array values = tensors.array(stored);
     not_finite.look_at(tensors, stored, values);
     return values;
@@ -258,6 +281,32 @@ SavedModel ModelFolder::saved(Layout layout) const {
   saved.about = {{"name", path.filename().string()}, {"kind", name_of(config.kind)}};
   saved.origin = path.string();
   return saved;
+}
+
+ModelFolder with_new_classifier(ModelFolder folder, const std::vector<std::string>& classes) {
+  if (folder.architecture != "BertModel" || classes.size() < 2) {
+    throw UsageError(fmt::format("{}: a classifier needs a BERT and two classes, not a {} and {}",
+                                 folder.path.string(), folder.architecture, classes.size()));
+  }
+  const Architecture& classifier = *find_architecture("BertForSequenceClassification");
+  folder.architecture = classifier.name;
+  folder.base_only = false;
+  folder.new_head = true;
+  folder.config.kind = ModelKind::classifier;
+  folder.config.target_vocabulary = std::ssize(classes);
+  folder.config.variant.pooling = Pooling::first;
+  const Record rate = folder.json.value("classifier_dropout", Record());
+  folder.config.variant.output_dropout =
+      rate.is_number() ? Real(rate.get<double>()) : folder.config.block.dropout;
+  folder.names = &classifier.names(folder.config);
+  folder.json["architectures"] = {classifier.name};
+  folder.json["id2label"] = folder.json["label2id"] = Record::object();
+  folder.json.erase("num_labels");
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    folder.json["id2label"][std::to_string(i)] = classes[i];
+    folder.json["label2id"][classes[i]] = i;
+  }
+  return folder;
 }
 
 const NameTable& names_of_architecture(const std::string& architecture, const ModelConfig& config) {

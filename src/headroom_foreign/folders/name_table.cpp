@@ -16,7 +16,7 @@ enum class Form { same, transposed, row };
 
 /// A parameter of ours with its name there.
 struct PlainParameter {
-  std::string theirs;
+  std::string theirs, name;
   Tensor ours;
   Form form = Form::same;
 
@@ -36,7 +36,7 @@ Array in_form(Form form, const Array& array) {
 }
 
 struct NamedForeignAttention {
-  std::string theirs;  // the beginning of its parameters' names
+  std::string theirs, name;  // the beginnings of its parameters' names
   Attention* ours;
 };
 
@@ -66,7 +66,7 @@ Matched matched(Module& model, const NameTable& table, bool with_prefix) {
     const auto match = [&](const std::string& name, const std::string& ours, Form form) {
       const auto found = tensors.extract(ours);
       if (found.empty()) return false;
-      result.parameters.push_back({name, found.mapped(), form});
+      result.parameters.push_back({name, ours, found.mapped(), form});
       return true;
     };
     const std::string ours = row.ours;
@@ -77,7 +77,7 @@ Matched matched(Module& model, const NameTable& table, bool with_prefix) {
       if (row.what == NameOf::attention) {
         const auto found = heads.extract(here);
         more = !found.empty();
-        if (more) result.attentions.push_back({there, found.mapped()});
+        if (more) result.attentions.push_back({there, here, found.mapped()});
         for (auto it = tensors.lower_bound(here + "."); more && it != tensors.end();) {
           if (!it->first.starts_with(here + ".")) break;
           it = tensors.erase(it);
@@ -108,7 +108,7 @@ NamedArrays in_foreign_names(Module& model, const NameTable& table, bool with_pr
     const Array& array = gradients ? parameter.ours.grad() : parameter.ours.value();
     if (array.defined()) arrays[parameter.theirs] = in_form(parameter.form, array);
   }
-  for (const auto& [theirs, attention] : all.attentions) {
+  for (const auto& [theirs, ours, attention] : all.attentions) {
     for (auto& [name, array] : gradients ? export_gradients(*attention, table.attention)
                                          : export_attention(*attention, table.attention)) {
       arrays[theirs + name] = array;
@@ -124,12 +124,40 @@ std::map<std::string, Shape> foreign_shapes(Module& model, const NameTable& tabl
   for (const PlainParameter& parameter : all.parameters) {
     shapes[parameter.theirs] = parameter.shape();
   }
-  for (const auto& [theirs, attention] : all.attentions) {
+  for (const auto& [theirs, ours, attention] : all.attentions) {
     for (const auto& [name, shape] : foreign_shapes(*attention, table.attention)) {
       shapes[theirs + name] = shape;
     }
   }
   return shapes;
+}
+
+std::map<std::string, std::vector<std::string>> foreign_names(Module& model,
+                                                              const NameTable& table) {
+  const Matched all = matched(model, table, false);
+  std::map<std::string, std::vector<std::string>> names;
+  for (const PlainParameter& parameter : all.parameters) {
+    names[parameter.name] = {parameter.theirs};
+  }
+  const auto has = [](const std::string& name, const char* part) {
+    return name.find(part) != name.npos;
+  };
+  // Output projections are called out, out_proj, output.dense or c_proj.
+  const auto is_output = [&](const std::string& name) {
+    return has(name, "out") || has(name, "c_proj");
+  };
+  for (const NamedForeignAttention& attention : all.attentions) {
+    for (const NamedParameter& one : parameters(*attention.ours)) {
+      for (const auto& [there, shape] : foreign_shapes(*attention.ours, table.attention)) {
+        if (is_output(there) != is_output(one.name) ||
+            has(there, "bias") != has(one.name, "bias")) {
+          continue;
+        }
+        names[attention.name + "." + one.name].push_back(attention.theirs + there);
+      }
+    }
+  }
+  return names;
 }
 
 void read_foreign_names(Module& model, const NameTable& table, bool with_prefix,
@@ -143,7 +171,7 @@ void read_foreign_names(Module& model, const NameTable& table, bool with_prefix,
     }
     Tensor(parameter.ours).set_value(in_form(parameter.form, array));
   }
-  for (const auto& [theirs, attention] : all.attentions) {
+  for (const auto& [theirs, ours, attention] : all.attentions) {
     NamedArrays arrays;
     for (const auto& [name, shape] : foreign_shapes(*attention, table.attention)) {
       arrays[name] = array_of(theirs + name);

@@ -111,6 +111,33 @@ void write_tensors(const TensorReader& file, const NamedArrays& arrays, const fs
   }
 }
 
+/// Writes all tensors of a classifier with a new head into one file. Their names get the prefix of
+/// the base model, without which Transformers takes the file for one of the base model alone. Other
+/// heads of the source stay behind.
+void write_with_new_head(const ModelFolder& source, const NamedArrays& arrays, const fs::path& to) {
+  TensorFile written;
+  StoredType type = StoredType::f32;
+  for (const TensorReader& file : source.tensors.files()) {
+    written.metadata = file.metadata();
+    for (const TensorEntry& entry : file.entries()) {
+      const auto found = arrays.find(entry.name);
+      if (found == arrays.end()) continue;
+      type = entry.type;
+      written.put(source.with_prefix ? entry.name : source.names->prefix + entry.name,
+                  stored_as(file.read(entry), found->second));
+    }
+  }
+  for (const auto& [name, array] : arrays) {
+    if (!source.is_new(name)) continue;
+    StoredTensor tensor{type, array.shape(),
+                        std::vector<std::byte>(std::size_t(array.size() * size_of(type)))};
+    write_numbers(type, array.span(), tensor.bytes);
+    const bool renamed = !source.with_prefix && !name.starts_with("classifier.");
+    written.put(renamed ? source.names->prefix + name : name, std::move(tensor));
+  }
+  written.write(to);
+}
+
 /// config.json with these heads in `pruned_heads`.
 std::string config_text(const ModelFolder& source, const std::vector<HeadId>& pruned) {
   Record json = source.json;
@@ -118,7 +145,8 @@ std::string config_text(const ModelFolder& source, const std::vector<HeadId>& pr
   for (const HeadId& head : pruned) {
     json["pruned_heads"][std::to_string(head.layer)].push_back(head.head);
   }
-  return json == source.json ? read_file(source.path / "config.json") : json.dump(2) + "\n";
+  const bool same = json == source.json && !source.new_head;
+  return same ? read_file(source.path / "config.json") : json.dump(2) + "\n";
 }
 
 /// The section of the model's card (README.md) about removed heads.
@@ -168,14 +196,23 @@ std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& mode
     files.push_back(to);
   };
   try {
+    if (source.new_head) {
+      write("model.safetensors",
+            [&](const fs::path& to) { write_with_new_head(source, arrays, to); });
+    }
     for (const TensorReader& file : source.tensors.files()) {
+      if (source.new_head) break;
       write(fs::path(file.origin()).filename(),
             [&](const fs::path& to) { write_tensors(file, arrays, to); });
     }
     std::string readme;
     for (const auto& entry : fs::recursive_directory_iterator(source.path)) {
       const fs::path name = entry.path().lexically_relative(source.path);
-      if (!entry.is_regular_file() || name == "config.json" || has_other_weights(name)) continue;
+      const bool is_index = source.new_head && name == "model.safetensors.index.json";
+      if (!entry.is_regular_file() || name == "config.json" || is_index ||
+          has_other_weights(name)) {
+        continue;
+      }
       if (name == "README.md") {
         readme = read_file(entry.path());
       } else {

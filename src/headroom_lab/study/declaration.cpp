@@ -12,6 +12,7 @@
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom/train/measures.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_measure/importance/metric_names.hpp"
 
 namespace headroom {
@@ -21,8 +22,8 @@ namespace {
 
 /// Options of `train` that only the study sets in its runs.
 const std::set<std::string> own_options = {
-    "seed",    "until",   "from", "branch", "moments", "remove",  "without", "init", "epochs",
-    "no_test", "no_page", "out",  "resume", "force",   "threads", "config",  "fold", "measure_cut"};
+    "seed",    "until", "branch", "moments", "remove",  "without", "init", "epochs",     "no_test",
+    "no_page", "out",   "resume", "force",   "threads", "config",  "fold", "measure_cut"};
 
 /// A study of seconds for each run would take a day.
 constexpr double most_runs = 20'000;
@@ -110,6 +111,12 @@ class Checker {
   void check_option(const std::string& where, const std::string& name) {
     const std::string place = where + "." + name;
     require(!own_options.contains(underlined(name)), place, "is set by the study; leave it out");
+    if (name == "from") {
+      const auto from = d_.base.find(name);
+      const bool is_folder = from != d_.base.end() && from->second.is_string() &&
+                             is_model_folder(from->second.get<std::string>());
+      require(is_folder, place, "must be a model folder of Transformers, and in base");
+    }
     const Setting* const setting = find_setting(name);
     require(setting != nullptr && setting->is_option, place,
             fmt::format("is not an option of train{}", did_you_mean(name, option_names())));
@@ -251,6 +258,12 @@ class Checker {
   void check_controls() const {
     std::set<StudyControl> different(d_.controls.begin(), d_.controls.end());
     require(different.size() == d_.controls.size(), "controls", "must list each control once");
+    for (const StudyControl control :
+         {StudyControl::same_mask_reinitialised, StudyControl::small_from_start}) {
+      require(
+          !d_.base.contains("from") || !different.contains(control), "controls",
+          fmt::format("{} begins with new weights; leave it out with base.from", name_of(control)));
+    }
     different.erase(StudyControl::none);
     require(different.empty() || d_.removal.contains("prune"), "removal.prune",
             "must be set: it says how many heads the controls remove");

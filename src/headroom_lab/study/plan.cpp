@@ -9,6 +9,7 @@
 #include "headroom/base/error.hpp"
 #include "headroom/base/names.hpp"
 #include "headroom/io/checksums.hpp"
+#include "headroom_runs/runs/folder_run.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -253,6 +254,7 @@ bool StudyCell::branches() const {
 RunSettings StudyCell::settings() const {
   GivenSettings given = options;
   if (control && remove > 0) given["prune"] = remove;
+  if (auto of_folder = settings_with_folder(given, quoted_name)) return *std::move(of_folder);
   return settings_of(given, quoted_name);
 }
 

@@ -15,10 +15,10 @@
 #include "headroom/io/json.hpp"
 #include "headroom/nn/models.hpp"
 #include "headroom/statistics/ranks.hpp"
-#include "headroom_runs/runs/measured_after.hpp"
 #include "headroom_measure/importance/regret.hpp"
 #include "headroom_runs/records/head_records.hpp"
 #include "headroom_runs/runs/manifest.hpp"
+#include "headroom_runs/runs/measured_after.hpp"
 #include "study/folder.hpp"
 #include "study/head_scores_file.hpp"
 

@@ -2,12 +2,14 @@
 #include "importance/evidence_pass.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/rng.hpp"
 #include "headroom/data/batches.hpp"
 #include "headroom/ops/reductions.hpp"
+#include "importance/unfrozen.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -41,6 +43,8 @@ EvidencePass::EvidencePass(Module& model, const MetricNeeds& needs, std::uint64_
 }
 
 void EvidencePass::run(const ProbedBatch& batch, const std::function<void(const Evidence&)>& see) {
+  std::optional<Unfrozen> all;
+  if (needs_.parameter_gradients) all.emplace(model_);
   HeadProbe probe = asked(batch.examples);
   Evidence evidence{heads_, batch.examples, probe, rows_, batch.labels};
   if (!needs_.loss_gradients() && !needs_.logit_gradients) {

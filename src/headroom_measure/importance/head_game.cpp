@@ -19,6 +19,36 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+HeadSet HeadSet::all(Index count) {
+  HeadSet set;
+  for (Index player = 0; player < count; ++player) set = set.with(player);
+  return set;
+}
+
+HeadSet HeadSet::of_bits(std::uint64_t bits) {
+  HeadSet set;
+  set.words_[0] = bits;
+  return set;
+}
+
+HeadSet HeadSet::with(Index player) const {
+  HeadSet set = *this;
+  at(set.words_, player / in_word) |= bit_of(player);
+  return set;
+}
+
+HeadSet HeadSet::without(Index player) const {
+  HeadSet set = *this;
+  at(set.words_, player / in_word) &= ~bit_of(player);
+  return set;
+}
+
+HeadSet HeadSet::operator&(const HeadSet& other) const {
+  HeadSet set;
+  for (std::size_t i = 0; i < words_.size(); ++i) set.words_[i] = words_[i] & other.words_[i];
+  return set;
+}
+
 std::vector<double> mean_losses(std::span<const std::vector<double>> losses) {
   std::vector<double> means;
   for (const std::vector<double>& of_subset : losses) means.push_back(mean_of(of_subset));
@@ -84,15 +114,15 @@ std::vector<std::vector<double>> HeadGame::example_losses(std::span<const HeadSe
   });
   passes_ += std::ssize(subsets);
   const std::vector<double> means = mean_losses(losses);
-  for (std::size_t s = 0; s < subsets.size(); ++s) known_[subsets[s].bits()] = means[s];
+  for (std::size_t s = 0; s < subsets.size(); ++s) known_[subsets[s]] = means[s];
   return losses;
 }
 
 std::vector<double> HeadGame::values(std::span<const HeadSet> subsets) {
   std::vector<HeadSet> fresh;
-  std::set<std::uint64_t> asked;
-  for (const HeadSet subset : subsets) {
-    if (known_.contains(subset.bits()) || !asked.insert(subset.bits()).second) continue;
+  std::set<HeadSet> asked;
+  for (const HeadSet& subset : subsets) {
+    if (known_.contains(subset) || !asked.insert(subset).second) continue;
     fresh.push_back(subset);
   }
   // In parts, so that the losses of all examples need little memory.
@@ -102,7 +132,7 @@ std::vector<double> HeadGame::values(std::span<const HeadSet> subsets) {
     example_losses(some);  // remembers their values
   }
   std::vector<double> values;
-  for (const HeadSet subset : subsets) values.push_back(known_.at(subset.bits()));
+  for (const HeadSet& subset : subsets) values.push_back(known_.at(subset));
   return values;
 }
 

@@ -127,7 +127,7 @@ SampledCoverage sampled_coverage(std::span<const double> values, Index players, 
   const std::vector<double> exact = exact_shapley(values, players);
   const auto known = [&](std::span<const HeadSet> subsets) {
     std::vector<double> found;
-    for (const HeadSet subset : subsets) found.push_back(values[subset.bits()]);
+    for (const HeadSet& subset : subsets) found.push_back(values[subset.bits()]);
     return found;
   };
   SampledCoverage coverage;

@@ -35,9 +35,7 @@ SubsetLosses::SubsetLosses(Module& model, std::span<const HeadId> players, const
   }
 }
 
-HeadSet SubsetLosses::encoder_part(HeadSet subset) const {
-  return HeadSet::of_bits(subset.bits() & in_encoder_.bits());
-}
+HeadSet SubsetLosses::encoder_part(HeadSet subset) const { return subset & in_encoder_; }
 
 /// The gates of copies of `rows` examples, one for each subset: [rows * copies, H].
 HeadProbe SubsetLosses::probe_of(std::span<const HeadSet> subsets, Index rows) const {
@@ -78,9 +76,9 @@ Tensor SubsetLosses::losses_of(std::span<const HeadSet> group) {
   HeadProbe probe = probe_of(group, rows_);
   if (!many.encoded) return many.losses(probe);
   std::vector<Array> encoded;
-  for (const HeadSet subset : group) {
+  for (const HeadSet& subset : group) {
     const HeadSet part = encoder_part(subset);
-    const auto [known, fresh] = encoded_.try_emplace(part.bits());
+    const auto [known, fresh] = encoded_.try_emplace(part);
     if (fresh) {
       HeadProbe one = probe_of(std::span(&part, 1), rows_);
       known->second = copies(1).encoded(one).value();
@@ -103,7 +101,7 @@ void SubsetLosses::run(std::span<const HeadSet> subsets, const See& see) {
   std::vector<std::size_t> order(subsets.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return encoder_part(subsets[a]).bits() < encoder_part(subsets[b]).bits();
+    return encoder_part(subsets[a]) < encoder_part(subsets[b]);
   });
   for (std::size_t first = 0; first < order.size(); first += std::size_t(together_)) {
     const auto end = std::min(first + std::size_t(together_), order.size());
@@ -114,7 +112,7 @@ void SubsetLosses::run(std::span<const HeadSet> subsets, const See& see) {
       see(order[i], losses.value().span().subspan((i - first) * std::size_t(rows_),
                                                   std::size_t(batch_.examples)));
     }
-    const std::uint64_t last = encoder_part(group.back()).bits();
+    const HeadSet last = encoder_part(group.back());
     std::erase_if(encoded_, [&](const auto& known) { return known.first != last; });
   }
 }

@@ -36,10 +36,10 @@ class SubsetLosses {
   const ProbedBatch& batch_;
   std::vector<NamedAttention> attentions_;
   HeadSet in_encoder_;
-  Index rows_;                              // of a copy: the examples, and a filler
-  Index together_;                          // subsets in a forward pass
-  std::map<Index, ProbedBatch> copies_;     // by their number
-  std::map<std::uint64_t, Array> encoded_;  // by the bits of the encoder's part
+  Index rows_;                           // of a copy: the examples, and a filler
+  Index together_;                       // subsets in a forward pass
+  std::map<Index, ProbedBatch> copies_;  // by their number
+  std::map<HeadSet, Array> encoded_;     // by the encoder's part
 };
 
 }  // namespace HEADROOM_PRECISION

@@ -19,6 +19,9 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
+/// The costs of all heads are measured for the record of a run, one pass for each, up to so many.
+constexpr Index most_for_record = 64;
+
 std::vector<HeadScore> measured_by(Learner& learner, const char* metric, Index examples) {
   return measure_importance(learner, {metric}, {.examples = examples}).importance(metric);
 }
@@ -136,8 +139,7 @@ HeadChoice Pruner::measured(Index remove, const TrainingScores* training) const 
         head_chooser(recipe_.chooser).make({.seed = seed_, .recorded = recorded});
     choice.order = chooser(game, remove, recipe_.budget);
   }
-  // For the record of the run. The game has no more players.
-  if (!chosen() && std::ssize(live_heads(model)) <= HeadSet::most) {
+  if (!chosen() && std::ssize(live_heads(model)) <= most_for_record) {
     choice.cost = measured_removal_cost(learner);
   }
   return choice;

@@ -9,6 +9,7 @@
 #include "headroom/statistics/intervals.hpp"
 #include "headroom/train/evaluation.hpp"
 #include "headroom_measure/pruning/compensation.hpp"
+#include "importance/unfrozen.hpp"
 #include "pruning/kept_values.hpp"
 
 namespace headroom {
@@ -73,6 +74,7 @@ std::vector<HeadScore> gains_of_fresh(Learner& learner, std::span<const HeadStas
   for (const HeadStash& head : heads) shares.push_back(head.share);
   const Trial trial(model, shares);
   const EvalMode now(model);
+  const Unfrozen all(model);
   zero_grad(model);
   Index count = 0;
   learner.visit(ExampleSet::importance, examples, [&](const ProbedBatch& batch) {

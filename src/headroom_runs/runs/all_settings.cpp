@@ -111,6 +111,14 @@ std::vector<Setting> training_settings() {
                "optimizer: " + names_of<OptimizerKind>())),
       rare(row("granularity", "training.granularity", optimizer(&OptimizerChoice::granularity),
                "blocks to which lamb and muon apply their rules: " + names_of<Granularity>())),
+      rare(called("PART,...",
+                  row("freeze", "training.freeze", in(&R::training, &T::parts, &PartRules::freeze),
+                      "parts that are not trained: those whose parameters' names contain this "
+                      "text, here or in a model folder, such as embeddings"))),
+      rare(called("PART=X,...", row("part_rates", "training.part_rates",
+                                    in(&R::training, &T::parts, &PartRules::rates),
+                                    "factors of the learning rate for parts, such as "
+                                    "\"classifier=10,embeddings=0.1\""))),
       row("weight_decay", "training.weight_decay", optimizer(&OptimizerChoice::weight_decay),
           "weight decay, at least 0", not_from_0),
       rare(row("beta1", "training.beta1", optimizer(&OptimizerChoice::beta1),

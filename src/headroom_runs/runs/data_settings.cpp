@@ -25,8 +25,8 @@ Setting split_row() {
                .path = "task.split",
                .help =
                    "how the data file is divided: for g2p letters (a hash, 90 : 5 : 5) or "
-                   "cmusphinx (every 20th words of the file, as in published results); for pairs "
-                   "and labels shares of training, validation and test (default: 90:5:5)",
+                   "cmusphinx (every 20th words of the file, as in published results); for others "
+                   "shares of training, validation and test (default: 90:5:5)",
                .type = SettingType::text,
                .value = "RULE"};
   made.get = [](const RunSettings& s) -> Record {
@@ -37,13 +37,14 @@ Setting split_row() {
     const auto rule = Value<std::string>::read(value, shown);
     const std::string& task = s.training.task;
     const bool shares = rule.find(':') != rule.npos;
-    if (shares != is_table_task(task)) {
+    if (shares != (is_table_task(task) || !s.training.folder.empty())) {
       throw UsageError(fmt::format("{} {} does not fit task {}: {}", shown, rule, task,
-                                   shares ? "only pairs and labels take shares, such as 90:5:5"
-                                          : "it takes shares, such as 90:5:5"));
+                                   shares
+                                       ? "only tables and model folders take shares, such as 90:5:5"
+                                       : "it takes shares, such as 90:5:5"));
     }
     if (shares) {
-      s.training.table.shares = shares_from(rule, shown);
+      s.training.table.shares = shares_from(rule, shown, s.training.folder.empty() ? 1 : 0);
     } else {
       s.training.data.split = from_name<WordSplit>(shown.c_str(), rule);
     }
@@ -96,6 +97,8 @@ std::vector<Setting> data_settings() {
           "skip malformed lines of the data file"),
       row("stress", "task.stress", in(&R::training, &T::data, &TaskOptions::stress),
           "learn stress marks, too (task g2p)"),
+      rare(only_in_files(row("folder", "task.folder", in(&R::training, &T::folder),
+                             "model folder of Transformers that the run begins with"))),
       rare(split_row()),
       vocabulary_row(),
   };
@@ -108,18 +111,25 @@ std::vector<Setting> table_settings() {
     made.tasks = {"pairs", "labels"};
     return made;
   };
+  const auto also_of_folders = [](Setting made) {
+    for (const char* task : {"masked", "classify", "keep"}) made.tasks.emplace_back(task);
+    return made;
+  };
   const auto of_pairs = [](Setting made) {
     made.tasks = {"pairs"};
     return made;
   };
   using B = TableOptions;
   return {
-      called("A,B", table("columns", &B::columns,
-                          "columns of the table, by names or numbers (default: source,target for "
-                          "pairs and text,label for labels; if its first line has no such names, "
-                          "the only two)")),
-      table("validation_data", &B::validation, "table for validation (default: a share of {data})"),
-      table("test_data", &B::test, "table for the test (default: a share of {data})"),
+      also_of_folders(called(
+          "A,B", table("columns", &B::columns,
+                       "columns of the table, by names or numbers (default: source,target for "
+                       "pairs and text,label for labels; if its first line has no such names, "
+                       "the only two)"))),
+      also_of_folders(table("validation_data", &B::validation,
+                            "table for validation (default: a share of {data})")),
+      also_of_folders(
+          table("test_data", &B::test, "table for the test (default: a share of {data})")),
       first(table("symbols", &B::symbols,
                   "symbols of the table's sources: " + names_of<TokenKind>())),
       of_pairs(table("target_symbols", &B::target_symbols,

@@ -9,6 +9,7 @@
 #include "headroom/base/record_json.hpp"
 #include "headroom/io/tensor_file.hpp"
 #include "headroom/train/checkpoint.hpp"
+#include "headroom_runs/runs/folder_run.hpp"
 #include "headroom_runs/runs/manifest.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
 #include "headroom_runs/runs/training_settings.hpp"
@@ -54,6 +55,13 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   const TensorFile file = read_checkpoint(checkpoint);
   check_plausible(settings.model, file, run.config().string() + ": \"model\"");
   require_its_data(file, settings.data_files());
+  if (!settings.folder.empty()) {
+    std::unique_ptr<Learner> learner = learner_of_folder(settings).learner;
+    const Record about = StateReader(file).record("about");
+    require_same_weights(about, learner->about(), checkpoint.string());
+    ModelState(learner->model()).load_state(StateReader(file, "model."));
+    return learner;
+  }
   Task task = settings.make_task();
   const ModelConfig config = settings.config_for(task);
   std::unique_ptr<Learner> learner = make_learner(std::move(task), config, settings.learner);

@@ -114,6 +114,7 @@ Manifest manifest_of(const RunFolder& folder, const std::vector<std::filesystem:
   for (const auto& [section, key] : {std::pair("task", "data"),
                                      {"task", "validation_data"},
                                      {"task", "test_data"},
+                                     {"task", "folder"},
                                      {"training", "from"},
                                      {"training", "begin_with"}}) {
     Record& settings = manifest.settings;
@@ -129,6 +130,14 @@ void require_its_data(const TensorFile& checkpoint,
   if (data.empty() || !from.has("manifest")) return;
   const std::string saved = saved_manifest(from).data, now = checksum_of(data);
   if (now != saved) refuse(of_other_data(data[0], now, saved), "restore the file");
+}
+
+void require_same_weights(const Record& saved, const Record& now, const std::string& checkpoint) {
+  const Record::json_pointer weights("/weights"), folder("/folder");
+  if (!saved.contains(weights) || !now.contains(weights) || saved[weights] == now[weights]) return;
+  refuse(fmt::format("{}: the run began with other weights than {} has now", checkpoint,
+                     now[folder].get<std::string>()),
+         "restore the model folder");
 }
 
 void check_log(const std::filesystem::path& folder) {
@@ -157,6 +166,7 @@ std::vector<std::string> check_resumable(const RunFolder& folder, const Manifest
   verify_checksums(file);
   const Manifest saved = saved_manifest(from);
   check_vocabularies(from.record("about"), about, folder.checkpoint().string());
+  require_same_weights(from.record("about"), about, folder.checkpoint().string());
   if (changes == Changes::refuse) {
     if (saved.data != now.data) {
       refuse(of_other_data(data, now.data, saved.data),

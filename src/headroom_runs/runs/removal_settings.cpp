@@ -10,6 +10,7 @@
 #include "headroom/base/names.hpp"
 #include "headroom/base/nearest.hpp"
 #include "headroom/base/require.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_measure/pruning/training_scores.hpp"
 #include "runs/given.hpp"
 
@@ -230,24 +231,41 @@ class Rules {
   const bool based_;  // the recipe removed heads before
 };
 
-/// The attentions of a model of this configuration that begins without some heads.
-std::map<AttentionLocation, HeadCounts> attentions_of(const ModelConfig& model,
-                                                      const std::vector<HeadId>& without) {
-  const std::vector<AttentionKind> kinds =
-      model.kind == ModelKind::seq2seq
-          ? std::vector<AttentionKind>{AttentionKind::encoder_self, AttentionKind::decoder_self,
-                                       AttentionKind::cross}
-      : model.kind == ModelKind::classifier
-          ? std::vector<AttentionKind>{AttentionKind::encoder_self}
-          : std::vector<AttentionKind>{AttentionKind::decoder_self};
+/// Layers of one kind of attention, with their heads.
+struct Stack {
+  AttentionKind kind;
+  Index layers, heads;
+};
+
+std::vector<Stack> stacks_of(const ModelConfig& model) {
+  const Index layers = model.layers, heads = model.block.heads;
+  const auto [decoders, decoder_heads] =
+      std::pair(model.variant.decoder_layers, model.variant.decoder_heads);
+  const Stack encoder{AttentionKind::encoder_self, layers, heads};
+  Stack decoder{AttentionKind::decoder_self, decoders > 0 ? decoders : layers,
+                decoder_heads > 0 ? decoder_heads : heads};
+  switch (model.kind) {
+    case ModelKind::seq2seq:
+      return {encoder, decoder, {AttentionKind::cross, decoder.layers, decoder.heads}};
+    case ModelKind::language_model: return {decoder};
+    case ModelKind::classifier:
+    case ModelKind::encoder:
+    case ModelKind::masked_language_model: return {encoder};
+  }
+  return {};
+}
+
+/// The heads of a model that begins without some of them.
+std::map<AttentionLocation, HeadCounts> counts_of(const std::vector<Stack>& stacks,
+                                                  const std::vector<HeadId>& gone) {
   std::map<AttentionLocation, HeadCounts> all;
-  for (const AttentionKind kind : kinds) {
-    for (Index layer = 0; layer < model.layers; ++layer) {
-      const Index live = model.block.heads -
-                         std::count_if(without.begin(), without.end(), [&](const HeadId& head) {
-                           return head.kind == kind && head.layer == layer;
+  for (const auto& [kind, layers, heads] : stacks) {
+    for (Index layer = 0; layer < layers; ++layer) {
+      const AttentionLocation place{kind, layer};
+      const Index live = heads - std::count_if(gone.begin(), gone.end(), [&](const HeadId& head) {
+                           return AttentionLocation{head.kind, head.layer} == place;
                          });
-      all[{kind, layer}] = {.original = model.block.heads, .live = live, .candidates = live};
+      all[place] = {.original = heads, .live = live, .candidates = live};
     }
   }
   return all;
@@ -261,18 +279,25 @@ PruningRecipe removal_of(const Given& given, PruningRecipe base, Index steps) {
 
 void fit_to_model(RunSettings& settings, const GivenSettings& values, const SettingNames& shown) {
   const Given given(values, shown);
-  const ModelConfig& model = settings.training.model;
   PruningRecipe& recipe = settings.pruning;
-  const auto attentions = attentions_of(model, settings.branch.without);
-  std::vector<std::string> kinds;
-  for (const auto& [place, counts] : attentions) {
-    if (place.layer == 0) kinds.emplace_back(name_of(place.kind));
+  const std::vector<Stack> stacks = stacks_of(settings.training.model);
+  std::vector<HeadId> gone = settings.branch.without;
+  if (const auto& folder = settings.training.folder; !folder.empty()) {
+    const std::vector<HeadId> lost = open_model_folder(folder).removed;
+    gone.insert(gone.end(), lost.begin(), lost.end());
   }
+  const auto attentions = counts_of(stacks, gone);
   for (const std::vector<HeadId>& heads : {recipe.given, settings.branch.without}) {
     for (const HeadId& head : heads) {
-      require(attentions.contains({head.kind, head.layer}) && head.head < model.block.heads,
-              fmt::format("the model has no head {} (it has {} layers of {} heads of kind {})",
-                          head.text(), model.layers, model.block.heads, fmt::join(kinds, ", ")));
+      const auto found = attentions.find({head.kind, head.layer});
+      if (found != attentions.end() && head.head < found->second.original) continue;
+      std::vector<std::string> has;
+      for (const Stack& stack : stacks) {
+        has.push_back(fmt::format("{} layers of {} heads of kind {}", stack.layers, stack.heads,
+                                  name_of(stack.kind)));
+      }
+      throw UsageError(
+          fmt::format("the model has no head {} (it has {})", head.text(), fmt::join(has, ", ")));
     }
   }
   Index all = 0;

@@ -24,6 +24,12 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
+/// "a", "a or b", "a, b or c".
+std::string alternatives(const std::vector<std::string>& names) {
+  if (names.size() < 2) return fmt::format("{}", fmt::join(names, ""));
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
 /// Throws UsageError if the number is one that the setting cannot have.
 void check(const Setting& setting, const Record& value, const std::string& shown) {
   if (!setting.fault || !value.is_number()) return;
@@ -158,6 +164,7 @@ RunSettings settings_of(const GivenSettings& all_given, const SettingNames& show
   RunSettings all = base ? *std::move(base)
                          : usual_settings(given.text("task").value_or(TrainingSettings().task));
   TrainingSettings& s = all.training;
+  const double usual_peak = s.rate.peak;
   BlockConfig& block = s.model.block;
   const bool own_schedule = s.rate.steps != s.steps, own_saves = s.save_every != s.evaluate_every;
   for (const Setting& setting : all_settings()) {
@@ -168,7 +175,7 @@ RunSettings settings_of(const GivenSettings& all_given, const SettingNames& show
     const std::vector<std::string>& tasks = setting.tasks;
     require(tasks.empty() || std::find(tasks.begin(), tasks.end(), s.task) != tasks.end(),
             fmt::format("{} needs {} {}, not {}", shown(setting.name), shown("task"),
-                        fmt::join(tasks, " or "), s.task));
+                        alternatives(tasks), s.task));
   }
   for (std::filesystem::path* file : {&s.table.validation, &s.table.test}) {
     require(*file != "-",
@@ -178,8 +185,11 @@ RunSettings settings_of(const GivenSettings& all_given, const SettingNames& show
 
   if (given.has("width") && !given.has("hidden")) block.hidden = 4 * block.width;
   headroom::check(s.optimizer);
+  headroom::check(s.parts, shown("freeze"), shown("part_rates"));
   if (given.has("optimizer") && !given.has("learning_rate")) {
-    s.rate.peak = usual_rate(s.optimizer.kind, usual_settings(s.task).training.rate.peak);
+    s.rate.peak =
+        usual_rate(s.optimizer.kind,
+                   s.folder.empty() ? usual_settings(s.task).training.rate.peak : usual_peak);
   }
   if (!given.has("save_every") && !own_saves) s.save_every = s.evaluate_every;
   if (given.has("steps") && !given.has("warmup")) {

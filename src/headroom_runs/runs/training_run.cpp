@@ -18,9 +18,11 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-std::unique_ptr<Optimizer> optimizer_of(const TrainingSettings& settings, Module& model,
+std::unique_ptr<Optimizer> optimizer_of(const TrainingSettings& settings, Learner& learner,
                                         std::unique_ptr<Optimizer> given) {
-  return given != nullptr ? std::move(given) : make_optimizer(model, settings.optimizer);
+  std::vector<ParameterGroup> groups = apply_rules(settings.parts, learner);
+  if (given != nullptr) return given;
+  return make_optimizer(learner.model(), settings.optimizer, std::move(groups));
 }
 
 std::unique_ptr<Learner> learner_of(const TrainingSettings& settings, Task task) {
@@ -57,7 +59,7 @@ TrainingRun::TrainingRun(TrainingSettings settings, std::unique_ptr<Learner> lea
                          std::unique_ptr<Optimizer> optimizer)
     : settings_(std::move(settings)),
       learner_(std::move(learner)),
-      optimizer_(optimizer_of(settings_, learner_->model(), std::move(optimizer))),
+      optimizer_(optimizer_of(settings_, *learner_, std::move(optimizer))),
       trainer_(*optimizer_, settings_.rate,
                {.seed = settings_.learner.seed, .clip = settings_.clip}),
       telemetry_(learner_->model(), settings_.telemetry),

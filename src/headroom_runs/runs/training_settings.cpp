@@ -11,6 +11,13 @@ namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
 Task TrainingSettings::make_task() const {
+  if (!folder.empty()) {
+    throw UsageError(
+        fmt::format("the run began with the model folder {}; its test is in summary.json, and "
+                    "importance and prune measure it",
+                    folder.string()),
+        {"model"});
+  }
   add_table_tasks();
   for (const std::filesystem::path& file : data_files()) {
     if (std::filesystem::is_directory(file)) {

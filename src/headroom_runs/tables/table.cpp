@@ -310,16 +310,16 @@ TableFormat format_of(const fs::path& path) {
   return ending == ".jsonl" || ending == ".ndjson" ? TableFormat::jsonl : TableFormat::tsv;
 }
 
-bool ends_in_tsv(const fs::path& path) { return ending_of(path) == ".tsv"; }
+bool ends_like_table(const fs::path& path) {
+  return format_of(path) != TableFormat::tsv || ending_of(path) == ".tsv";
+}
 
 std::vector<fs::path> table_files(const fs::path& path) {
   if (!fs::is_directory(path)) return {path};
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
     if (entry.is_directory() || entry.path().filename().string().starts_with('.')) continue;
-    if (ends_in_tsv(entry.path()) || format_of(entry.path()) != TableFormat::tsv) {
-      files.push_back(entry.path());
-    }
+    if (ends_like_table(entry.path())) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   if (!files.empty()) return files;

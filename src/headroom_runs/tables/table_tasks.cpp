@@ -19,6 +19,7 @@
 #include "headroom/data/file_tasks.hpp"
 #include "headroom/io/json.hpp"
 #include "headroom_runs/tables/table.hpp"
+#include "tables/set_reader.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -27,114 +28,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using TableRows = std::vector<TableRow>;
-
-/// The rows of the three sets.
-struct Sets {
-  TableRows train, validation, test;
-};
-
-/// The end of a set among the sources, which begins at `begin`: where its share of them ends, but
-/// after at least one source. `before` are the shares of the sets before it.
-std::size_t end_of_set(Index before, Index share, Index all, std::size_t sources,
-                       std::size_t begin) {
-  if (share == 0) return begin;
-  const auto place = std::size_t(double(before + share) / double(all) * double(sources) + 0.5);
-  return std::min(std::max(place, begin + 1), sources);
-}
-
-/// Divides rows by their sources, in the order of a hash.
-Sets divided(TableRows rows, const Shares& shares, const fs::path& path) {
-  // The hash alone has similar numbers for texts that begin alike, which would be in one set then.
-  std::set<std::pair<std::uint32_t, std::string>> sources;
-  for (const TableRow& row : rows) {
-    sources.emplace(Rng(0, row.cells[0]).word(), row.cells[0]);
-  }
-  const Index all = shares.train + shares.validation + shares.test;
-  const Index wanted = 1 + Index(shares.validation > 0) + Index(shares.test > 0);
-  if (std::ssize(sources) < wanted) {
-    throw DataError(
-        fmt::format("{}: {} different source{} cannot be divided into {} sets", path.string(),
-                    sources.size(), sources.size() == 1 ? "" : "s", wanted),
-        {"split"});
-  }
-  const std::size_t count = sources.size();
-  const std::size_t test = end_of_set(0, shares.test, all, count, 0);
-  const std::size_t held = end_of_set(shares.test, shares.validation, all, count, test);
-  std::map<std::string, Split> set_of;
-  std::size_t place = 0;
-  for (const auto& [hash, source] : sources) {
-    set_of[source] = place < test ? Split::test : place < held ? Split::validation : Split::train;
-    ++place;
-  }
-  Sets sets;
-  for (TableRow& row : rows) {
-    switch (set_of.at(row.cells[0])) {
-      case Split::train: sets.train.push_back(std::move(row)); break;
-      case Split::validation: sets.validation.push_back(std::move(row)); break;
-      case Split::test: sets.test.push_back(std::move(row)); break;
-    }
-  }
-  return sets;
-}
-
 Index length_of(TokenKind kind, const std::string& text) {
   return std::ssize(Vocabulary(kind, Specials::none, {}).tokens_in(text));
 }
 
-std::vector<std::string> usual_columns(bool is_pairs) {
-  if (is_pairs) return {"source", "target"};
-  return {"text", "label"};
+/// The reader of the sets of `pairs` or `labels`, which leaves out what is too long.
+SetReader reader_of(const TaskOptions& data, const TableOptions& table, bool is_pairs) {
+  const std::vector<std::string> columns = is_pairs ? std::vector<std::string>{"source", "target"}
+                                                    : std::vector<std::string>{"text", "label"};
+  return {data, table, columns, [table, is_pairs](const TableRow& row) {
+            return length_of(table.symbols, row.cells[0]) > table.longest ||
+                   (is_pairs && length_of(table.target_symbols, row.cells[1]) > table.longest);
+          }};
 }
-
-/// Reads the files of a task and leaves out what is too long.
-class SetReader {
- public:
-  SetReader(const TaskOptions& data, const TableOptions& table, bool is_pairs)
-      : data_(data), table_(table), is_pairs_(is_pairs) {}
-
-  Sets read() {
-    Shares shares = table_.shares;
-    if (!table_.validation.empty()) shares.validation = 0;
-    if (!table_.test.empty()) shares.test = 0;
-    Sets sets = divided(rows_of(data_.data), shares, data_.data);
-    if (!table_.validation.empty()) sets.validation = rows_of(table_.validation);
-    if (!table_.test.empty()) sets.test = rows_of(table_.test);
-    return sets;
-  }
-  const SkippedLines& skipped() const { return skipped_; }
-
-  TableRows rows_of(const fs::path& path) {
-    TableRows rows;
-    const std::vector<fs::path> files = table_files(path);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      for (TableRow& row : read_table(files[i], table_.columns, usual_columns(is_pairs_),
-                                      data_.skip_bad_lines, skipped_)) {
-        rows.push_back(std::move(row));
-        rows.back().file = i;
-      }
-    }
-    std::erase_if(rows, [&](const TableRow& row) {
-      const bool is_long =
-          length_of(table_.symbols, row.cells[0]) > table_.longest ||
-          (is_pairs_ && length_of(table_.target_symbols, row.cells[1]) > table_.longest);
-      if (is_long) ++skipped_.count_by_reason[fmt::format("longer than {}", table_.longest)];
-      return is_long;
-    });
-    if (rows.empty()) {
-      throw DataError(
-          fmt::format("{}: all rows are longer than {} symbols", path.string(), table_.longest),
-          {"longest"});
-    }
-    return rows;
-  }
-
- private:
-  const TaskOptions& data_;
-  const TableOptions& table_;
-  bool is_pairs_;
-  SkippedLines skipped_;
-};
 
 /// The symbols of a column of the rows that occur often enough.
 Vocabulary vocabulary_of(const TableRows& rows, std::size_t column, TokenKind kind,
@@ -169,7 +75,7 @@ std::vector<Seq2SeqQuestion> questions_of(const TableRows& rows, const Vocabular
 }
 
 Seq2SeqTask make_pairs(const TaskOptions& data, const TableOptions& table) {
-  SetReader reader(data, table, true);
+  SetReader reader = reader_of(data, table, true);
   const Sets sets = reader.read();
   Seq2SeqTask task{.name = "pairs",
                    .source = vocabulary_of(sets.train, 0, table.symbols, table.least_count),
@@ -218,7 +124,7 @@ void require_known(const TableRows& rows, const std::vector<std::string>& classe
 }
 
 ClassificationTask make_labels(const TaskOptions& data, const TableOptions& table) {
-  SetReader reader(data, table, false);
+  SetReader reader = reader_of(data, table, false);
   const Sets sets = reader.read();
   Sets of_data_file = sets;
   if (!table.validation.empty()) of_data_file.validation.clear();
@@ -246,7 +152,7 @@ ClassificationTask make_labels(const TaskOptions& data, const TableOptions& tabl
 
 std::string Shares::text() const { return fmt::format("{}:{}:{}", train, validation, test); }
 
-Shares shares_from(const std::string& text, const std::string& where) {
+Shares shares_from(const std::string& text, const std::string& where, Index least_train) {
   std::array<Index, 3> shares{};
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -257,7 +163,7 @@ Shares shares_from(const std::string& text, const std::string& where) {
             (i < 2 ? number.ptr != end && *number.ptr == ':' : number.ptr == end);
     at = number.ptr + 1;
   }
-  if (!right || shares[0] == 0) {
+  if (!right || shares[0] < least_train) {
     throw UsageError(
         fmt::format("{} {} must be three shares, for training, validation and test, such as 90:5:5",
                     where, text));
@@ -265,7 +171,13 @@ Shares shares_from(const std::string& text, const std::string& where) {
   return {shares[0], shares[1], shares[2]};
 }
 
-bool is_table_task(const std::string& task) { return task == "pairs" || task == "labels"; }
+bool is_table_task(const std::string& task) {
+  return task == "pairs" || task == "labels" || is_folder_task(task);
+}
+
+bool is_folder_task(const std::string& task) {
+  return task == "masked" || task == "classify" || task == "keep";
+}
 
 void add_table_tasks() {
   static std::once_flag added;
@@ -274,6 +186,14 @@ void add_table_tasks() {
              [](const TaskOptions& options) { return make_table_task("pairs", options, {}); });
     add_task({"labels", "text -> one of several labels, from a table of your own", true},
              [](const TaskOptions& options) { return make_table_task("labels", options, {}); });
+    for (const auto& [name, summary] :
+         {std::pair("masked", "masked tokens -> tokens, with a model folder"),
+          {"classify", "text -> one of several labels, with a model folder"},
+          {"keep", "text -> the embedding that it had, with a model folder"}}) {
+      add_task({name, summary, true}, [task = std::string(name)](const TaskOptions& options) {
+        return make_table_task(task, options, {});
+      });
+    }
   });
 }
 
@@ -310,7 +230,7 @@ Task make_test_task(const SavedModel& saved, const TaskOptions& data, TableOptio
                             .test = {}};
     table.symbols = task.tokens.kind();
     table.longest = saved.config.longest;
-    SetReader reader(data, table, false);
+    SetReader reader = reader_of(data, table, false);
     const TableRows rows = reader.rows_of(data.data);
     require_known(rows, task.classes, data.data);
     task.test = examples_of(rows, task);
@@ -327,13 +247,19 @@ Task make_test_task(const SavedModel& saved, const TaskOptions& data, TableOptio
   table.symbols = task.source.kind();
   table.target_symbols = task.target.kind();
   table.longest = saved.config.longest - 1;  // <bos> has a position, too
-  SetReader reader(data, table, true);
+  SetReader reader = reader_of(data, table, true);
   task.test = questions_of(reader.rows_of(data.data), task.source, task.target);
   task.skipped = reader.skipped();
   return task;
 }
 
 Task make_table_task(const std::string& task, const TaskOptions& data, const TableOptions& table) {
+  if (is_folder_task(task)) {
+    throw UsageError(
+        fmt::format("task {} needs a model folder of Transformers{}", task,
+                    task == "classify" ? " (task labels trains a model of its own)" : ""),
+        {"from"});
+  }
   if (data.data.empty()) throw UsageError(fmt::format("task {} needs a data file", task), {"data"});
   if (data.train + data.validation + data.test > 0) {
     throw UsageError(

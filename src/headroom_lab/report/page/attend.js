@@ -133,8 +133,15 @@ function show_input(input, output) {
 
 const all_on = h("button.plain", {type: "button", hidden: "", onclick: switch_all_on}, "Switch all heads on");
 
-const long_text = run.model.family === "language_model";
-const field = h(long_text ? "textarea" : "input", {id: "input", spellcheck: "false", autocomplete: "off", rows: long_text ? 3 : null, disabled: model ? null : ""});
+const has_lines = run.model.family === "language_model", is_long = has_lines || run.input.length > 40;
+const field = h(is_long ? "textarea" : "input", {id: "input", spellcheck: "false", autocomplete: "off", rows: is_long ? 3 : null, disabled: model ? null : "", onkeydown: enter});
+
+/** Enter shows the input, unless it can have several lines. */
+function enter(event) {
+  if (event.key !== "Enter" || has_lines) return;
+  event.preventDefault();
+  field.form.requestSubmit();
+}
 
 /** The form for another input, or the reason why there is none. */
 function question_section() {

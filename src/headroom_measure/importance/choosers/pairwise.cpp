@@ -1,7 +1,10 @@
 // The chooser pairwise.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "headroom/base/at.hpp"
+#include "headroom/base/error.hpp"
 #include "importance/choosers/all.hpp"
 #include "importance/choosers/pair_costs.hpp"
 #include "importance/choosers/sampled_subsets.hpp"
@@ -22,13 +25,22 @@ std::vector<double> terms_of(HeadSet subset, Index players) {
   return terms;
 }
 
+/// The regression has N^2 / 2 unknowns, so 2,080 for so many heads.
+constexpr Index most_players = 64;
+
 /// The costs of single players and pairs that fit v best.
 PairCosts fitted_costs(HeadGame& game, Index remove, const ChooserOptions& options) {
+  if (game.size() > most_players) {
+    throw UsageError(
+        fmt::format("pairwise: {} heads are too many, at most {}; sparse_pairs and "
+                    "others have no limit",
+                    game.size(), most_players));
+  }
   const Index samples = options.samples == 0 ? 20 * game.size() : options.samples;
   const std::vector<HeadSet> subsets =
       random_subsets(game, remove, samples, options.seed, "subsets of pairwise");
   std::vector<std::vector<double>> rows;
-  for (const HeadSet subset : subsets) rows.push_back(terms_of(subset, game.size()));
+  for (const HeadSet& subset : subsets) rows.push_back(terms_of(subset, game.size()));
   // Only pairs pay, so that costs that add up are found exactly.
   std::vector<double> penalties(rows[0].size(), 1);
   std::fill_n(penalties.begin(), game.size(), no_penalty);

@@ -35,8 +35,8 @@ struct Samples {
 };
 
 /// The term of a player or of a pair in the Fourier basis of subsets: 1 or -1.
-double sign_of(HeadSet subset, Index player) { return subset.contains(player) ? 1 : -1; }
-double sign_of(HeadSet subset, const Pair& pair) {
+double sign_of(const HeadSet& subset, Index player) { return subset.contains(player) ? 1 : -1; }
+double sign_of(const HeadSet& subset, const Pair& pair) {
   return sign_of(subset, pair.first) * sign_of(subset, pair.second);
 }
 
@@ -53,7 +53,7 @@ struct Fit {
   }
   void to(const Samples& samples, Index players) {
     std::vector<Row> rows;
-    for (const HeadSet subset : samples.subsets) rows.push_back(terms(subset, players));
+    for (const HeadSet& subset : samples.subsets) rows.push_back(terms(subset, players));
     coefficients = ridge_regression(rows, samples.values, Row(rows[0].size(), no_penalty));
   }
   /// The residuals of the fit: each value less the fitted one.

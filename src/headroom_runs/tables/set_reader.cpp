@@ -1,0 +1,122 @@
+// Reads the rows of a task's files and divides them.
+#include "tables/set_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "headroom/base/error.hpp"
+#include "headroom/base/rng.hpp"
+#include "headroom/base/text.hpp"
+#include "headroom/data/file_tasks.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The end of a set among the sources, which begins at `begin`: where its share of them ends, but
+/// after at least one source. `before` are the shares of the sets before it.
+std::size_t end_of_set(Index before, Index share, Index all, std::size_t sources,
+                       std::size_t begin) {
+  if (share == 0) return begin;
+  const auto place = std::size_t(double(before + share) / double(all) * double(sources) + 0.5);
+  return std::min(std::max(place, begin + 1), sources);
+}
+
+/// Divides rows by their sources, in the order of a hash.
+Sets divided(TableRows rows, const Shares& shares, const fs::path& path) {
+  // The hash alone has similar numbers for texts that begin alike, which would be in one set then.
+  std::set<std::pair<std::uint32_t, std::string>> sources;
+  for (const TableRow& row : rows) {
+    sources.emplace(Rng(0, row.cells[0]).word(), row.cells[0]);
+  }
+  const Index all = shares.train + shares.validation + shares.test;
+  const Index wanted =
+      Index(shares.train > 0) + Index(shares.validation > 0) + Index(shares.test > 0);
+  if (std::ssize(sources) < wanted) {
+    throw DataError(
+        fmt::format("{}: {} different source{} cannot be divided into {} sets", path.string(),
+                    sources.size(), sources.size() == 1 ? "" : "s", wanted),
+        {"split"});
+  }
+  const std::size_t count = sources.size();
+  const std::size_t test = end_of_set(0, shares.test, all, count, 0);
+  const std::size_t held = end_of_set(shares.test, shares.validation, all, count, test);
+  std::map<std::string, Split> set_of;
+  std::size_t place = 0;
+  for (const auto& [hash, source] : sources) {
+    set_of[source] = place < test ? Split::test : place < held ? Split::validation : Split::train;
+    ++place;
+  }
+  Sets sets;
+  for (TableRow& row : rows) {
+    switch (set_of.at(row.cells[0])) {
+      case Split::train: sets.train.push_back(std::move(row)); break;
+      case Split::validation: sets.validation.push_back(std::move(row)); break;
+      case Split::test: sets.test.push_back(std::move(row)); break;
+    }
+  }
+  return sets;
+}
+
+/// The lines of a text that are not empty, without spaces at their ends.
+TableRows lines_as_rows(const fs::path& path) {
+  TableRows rows;
+  const std::string text = read_text(path);
+  Index number = 0;
+  for (const std::string_view line : lines_of(text)) {
+    ++number;
+    const std::size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t");
+    if (first == line.npos) continue;
+    rows.push_back({number, {std::string(line.substr(first, last + 1 - first))}});
+  }
+  return rows;
+}
+
+}  // namespace
+
+Sets SetReader::read() {
+  Shares shares = table_.shares;
+  if (!table_.validation.empty()) shares.validation = 0;
+  if (!table_.test.empty()) shares.test = 0;
+  Sets sets = divided(rows_of(data_.data), shares, data_.data);
+  if (!table_.validation.empty()) sets.validation = rows_of(table_.validation);
+  if (!table_.test.empty()) sets.test = rows_of(table_.test);
+  return sets;
+}
+
+TableRows SetReader::read_file_of(const fs::path& path) {
+  if (columns_.size() == 1 && !ends_like_table(path)) return lines_as_rows(path);
+  return read_table(path, table_.columns, columns_, data_.skip_bad_lines, skipped_);
+}
+
+TableRows SetReader::rows_of(const fs::path& path) {
+  TableRows rows;
+  const std::vector<fs::path> files = table_files(path);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (TableRow& row : read_file_of(files[i])) {
+      rows.push_back(std::move(row));
+      rows.back().file = i;
+    }
+  }
+  if (!is_too_long_) return rows;
+  std::erase_if(rows, [&](const TableRow& row) {
+    const bool is_long = is_too_long_(row);
+    if (is_long) ++skipped_.count_by_reason[fmt::format("longer than {}", table_.longest)];
+    return is_long;
+  });
+  if (rows.empty()) {
+    throw DataError(
+        fmt::format("{}: all rows are longer than {} symbols", path.string(), table_.longest),
+        {"longest"});
+  }
+  return rows;
+}
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom

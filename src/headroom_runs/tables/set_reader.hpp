@@ -1,0 +1,54 @@
+// SetReader: the rows of a table or of the lines of a text, divided into sets. Private to the
+// tables floor.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headroom/data/task.hpp"
+#include "headroom_runs/tables/table.hpp"
+#include "headroom_runs/tables/table_tasks.hpp"
+
+namespace headroom {
+inline namespace HEADROOM_PRECISION {
+
+using TableRows = std::vector<TableRow>;
+
+/// The rows of the three sets.
+struct Sets {
+  TableRows train, validation, test;
+};
+
+/// Reads the files of a task, leaves out what is too long, and divides the rows by the texts of
+/// their first cells.
+class SetReader {
+ public:
+  /// `columns` are the usual names; with one, a file that does not end like a table is a text whose
+  /// lines are the rows. `is_too_long` says which rows are left out.
+  SetReader(const TaskOptions& data, const TableOptions& table, std::vector<std::string> columns,
+            std::function<bool(const TableRow&)> is_too_long)
+      : data_(data),
+        table_(table),
+        columns_(std::move(columns)),
+        is_too_long_(std::move(is_too_long)) {}
+
+  /// Throws what read_table() throws; DataError for fewer different sources than sets, and if all
+  /// rows of a file are too long.
+  Sets read();
+  TableRows rows_of(const std::filesystem::path& path);
+  const SkippedLines& skipped() const { return skipped_; }
+
+ private:
+  TableRows read_file_of(const std::filesystem::path& path);
+
+  TaskOptions data_;
+  TableOptions table_;
+  std::vector<std::string> columns_;
+  std::function<bool(const TableRow&)> is_too_long_;
+  SkippedLines skipped_;
+};
+
+}  // namespace HEADROOM_PRECISION
+}  // namespace headroom
