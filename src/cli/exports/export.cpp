@@ -57,6 +57,9 @@ int export_model(const ExportOptions& options) {
     const ModelFolder source = open_model_folder(from);
     return export_folder(from.string(), source, *source.load(), options);
   }
+  require(!options.to.empty() || !options.form.empty(),
+          "give --to onnx or --to torch; of a run that began with a model folder, --form dense or "
+          "--form compact");
   const SavedModel saved = load_model(checkpoint_of(from));
   if (const std::optional<ModelFolder> source = folder_of_run(saved)) {
     require_apart(source->path, options.out);
@@ -64,7 +67,6 @@ int export_model(const ExportOptions& options) {
   }
   require(options.form.empty() && options.remove.empty(),
           "--form and --remove are for models of Transformers; give --to onnx or --to torch");
-  require(!options.to.empty(), "give --to onnx or --to torch");
   const auto format = from_name<ExportFormat>("--to", options.to);
   const std::filesystem::path folder = folder_for_files(options.out, "export", options.force);
   const bool is_onnx = format == ExportFormat::onnx;
