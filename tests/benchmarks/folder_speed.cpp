@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/frame/libraries.hpp"
 #include "headroom/autograd/tape.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/base/parallel.hpp"
@@ -146,6 +147,7 @@ std::string answer(Side& side, const std::string& line) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  set_up_libraries(arguments);
   if (count < 2 || count > 3) {
     fmt::print(stderr, "usage: folder_speed FOLDER [THREADS]\n");
     return 2;
