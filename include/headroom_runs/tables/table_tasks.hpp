@@ -41,6 +41,9 @@ struct TableOptions {
 bool is_table_task(const std::string& task);
 /// A task that only a model folder of Transformers has: "masked", "classify" or "keep".
 bool is_folder_task(const std::string& task);
+/// The unit of a task's losses: "nats", or "units of the cosine" for "keep", whose loss is 1 minus
+/// a cosine.
+const char* loss_unit(const std::string& task);
 
 /// Adds these tasks to task_list(), once. With make_task() they have the default TableOptions, and
 /// those of a model folder throw UsageError.

@@ -171,7 +171,8 @@ std::string game_text(const ExactGame& game, const TerminalStyle& style) {
       best_subsets_text(game, style);
   if (game.players.size() < 2) return text;
   text += title_line(
-              "Pairs of heads, in nats. Above the diagonal: the interaction in the whole model, "
+              "Pairs of heads, in units of the loss. Above the diagonal: the interaction in the "
+              "whole model, "
               "v(-ij) - v(-i) - v(-j) + v(all), which is positive if each can replace the other. "
               "Below the diagonal: the Harsanyi dividend, v(ij) - v(i) - v(j) + v(none)",
               style) +
@@ -183,7 +184,7 @@ std::string game_text(const ExactGame& game, const TerminalStyle& style) {
           regret_table(
               game, [](const Regret& regret) { return regret.share; },
               [](const Regret& regret) { return regret.share_error; }, style);
-  text += title_line("Regret in nats: v(kept) - v(best subset of this size)", style) +
+  text += title_line("Regret in units of the loss: v(kept) - v(best subset of this size)", style) +
           regret_table(
               game, [](const Regret& regret) { return regret.nats; },
               [](const Regret& regret) { return regret.nats_error; }, style);

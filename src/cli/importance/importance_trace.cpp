@@ -272,7 +272,8 @@ std::string trace_text(const std::vector<TracePoint>& points, const TerminalStyl
   const std::vector<PointNumber> numbers = point_numbers(metrics);
   std::vector<std::string> titles;
   for (const PointNumber& number : numbers) titles.emplace_back(number.title);
-  text += section("Sums over all heads, in nats per example, and the cancellation of gradients");
+  text += section(
+      "Sums over all heads, in units of the loss of an example, and the cancellation of gradients");
   text += table_over_steps(titles, steps, style, [&](std::size_t row, Index step) {
     return mean_text(at_step(points, step, numbers[row].number), style, false);
   });

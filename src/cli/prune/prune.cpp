@@ -29,6 +29,7 @@
 #include "headroom_measure/importance/task_check.hpp"
 #include "headroom_runs/runs/load_learner.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
+#include "headroom_runs/tables/table_tasks.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -239,9 +240,10 @@ int prune_model(PruneCommandOptions options) {
                wrapped(check_after.warning("The model without these heads") + ".", style.columns));
   }
   std::string verdict = fmt::format(
-      "Losses are in nats per example. Without these heads the selection loss rises by {:.4g} and "
+      "Losses are in {} per example. Without these heads the selection loss rises by {:.4g} and "
       "the test loss by {}",
-      selection_rise, rise.interval ? rise.interval->text() : fmt::format("{:.3g}", rise.mean));
+      loss_unit(model.config["task"]["name"].get<std::string>()), selection_rise,
+      rise.interval ? rise.interval->text() : fmt::format("{:.3g}", rise.mean));
   if (!options.increase.empty() && check.learned) {
     const double limit = loss_limit_from(options.increase, mean_of(before.selection));
     verdict +=

@@ -71,15 +71,15 @@ Choice choice_within(ModelCut& cut, const PruneCommandOptions& options) {
   const double whole = mean_of(cut.losses(ExampleSet::selection, {}));
   const double limit = loss_limit_from(options.increase, whole);
   Choice choice{cut.most_within(limit), fmt::format("--max-loss-increase {}", options.increase)};
-  if (options.increase.ends_with('%')) choice.why += fmt::format(" = {:.4g} nats", limit);
+  if (options.increase.ends_with('%')) choice.why += fmt::format(" = {:.4g}", limit);
   if (!choice.removed.empty()) return choice;
   require(cut.most() > 0, "the budget allows no removal; lower --at-least or --at-least-of-kind");
   const double least = mean_of(cut.losses(ExampleSet::selection, cut.choose(1))) - whole;
-  throw UsageError(fmt::format(
-      "--max-loss-increase {}: no head can be removed; without {} the selection loss "
-      "rises by {:.4g} nats per example. Raise the limit, or try another --metric, such "
-      "as greedy",
-      options.increase, cut.choose(1)[0].text(), least));
+  throw UsageError(
+      fmt::format("--max-loss-increase {}: no head can be removed; without {} the selection loss "
+                  "rises by {:.4g} per example. Raise the limit, or try another --metric, such "
+                  "as greedy",
+                  options.increase, cut.choose(1)[0].text(), least));
 }
 
 /// As many heads as bring the forward pass within --budget-ms, chosen by their importance per

@@ -8,6 +8,7 @@
 
 #include "headroom/base/text.hpp"
 #include "headroom/statistics/intervals.hpp"
+#include "headroom_runs/tables/table_tasks.hpp"
 #include "report/findings.hpp"
 
 namespace headroom {
@@ -129,11 +130,11 @@ MaybeFinding importance_sums_finding(const ReportRecord& run) {
   const double sensitivity = points.front().sensitivity / points.back().sensitivity;
   const double cost = high->cost / low->cost;
   const std::string caption = fmt::format(
-      "Sums over all heads, in nats per example. Sensitivity is a derivative of the loss with all "
+      "Sums over all heads, in {} per example. Sensitivity is a derivative of the loss with all "
       "heads present, which training drives to 0. The cost of removal is the rise of the loss "
       "when a gate goes from 1 to 0. The title reports a fall of sensitivity by a factor of {} or "
       "more if the costs stayed within a factor of {}.",
-      fell, stayed);
+      loss_unit(run.task), fell, stayed);
   if (!std::isfinite(sensitivity) || sensitivity <= 0 || !(cost > 0))
     return Finding{"Sensitivity and cost over training", caption};
   if (sensitivity >= fell && cost <= stayed) {

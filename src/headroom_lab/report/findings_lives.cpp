@@ -5,6 +5,7 @@
 #include <map>
 
 #include "headroom/base/text.hpp"
+#include "headroom_runs/tables/table_tasks.hpp"
 #include "report/findings.hpp"
 
 namespace headroom {
@@ -37,19 +38,19 @@ MaybeFinding lives_finding(const ReportRecord& run) {
   for (const auto& [head, cost] : last_cost) of_removed.push_back(cost);
   std::string caption = fmt::format(
       "Choose a head, and move the slider over the {} measured steps. The cost is the rise of the "
-      "mean loss of {} unseen examples, in nats, when only this head is switched off. The gate "
+      "mean loss of {} unseen examples, in {}, when only this head is switched off. The gate "
       "gradient dL/dg at g = 1 predicts it to first order, as \u2212dL/dg. The map is that of one "
       "example. Vertical lines mark the chosen step and where the head was removed or came back.",
-      run.lives.size(), end.examples);
+      run.lives.size(), end.examples, loss_unit(run.task));
   if (!end.model.empty()) caption += fmt::format(" Measured on the {} model.", end.model);
   const double removed = mean_of(of_removed), kept = mean_of(end.cost);
   if (!std::isfinite(removed) || !std::isfinite(kept))
     return Finding{"Lives of the heads", caption};
   return Finding{
-      fmt::format("The {} removed heads cost {} nats on average when last measured, the {} others "
-                  "{} at step {}",
-                  of_removed.size(), small(removed), end.heads.size(), small(kept),
-                  with_commas(end.step)),
+      fmt::format("The {} removed heads cost {} {} on average when last measured, the {} others {} "
+                  "at step {}",
+                  of_removed.size(), small(removed), loss_unit(run.task), end.heads.size(),
+                  small(kept), with_commas(end.step)),
       caption};
 }
 

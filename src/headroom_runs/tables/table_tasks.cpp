@@ -179,6 +179,10 @@ bool is_folder_task(const std::string& task) {
   return task == "masked" || task == "classify" || task == "keep";
 }
 
+const char* loss_unit(const std::string& task) {
+  return task == "keep" ? "units of the cosine" : "nats";
+}
+
 void add_table_tasks() {
   static std::once_flag added;
   std::call_once(added, [] {
