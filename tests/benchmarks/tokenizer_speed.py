@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures headroom's tokenizers beside the Python package tokenizers, on one thread each.
 
-usage: tokenize.py TOKENIZE_LINES FOLDER [--megabytes N] [--rounds N]
+usage: tokenizer_speed.py TOKENIZE_LINES FOLDER [--megabytes N] [--rounds N]
 
 TOKENIZE_LINES and FOLDER are those of tests/tokenizers/tokenizers_agree.py, which fetches the
 vocabularies. HEADROOM_TORCH_PYTHON names the Python with the package. Both encode the same lines,
