@@ -39,8 +39,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# In place of this folder, whose tokenize.py would hide Python's.
-sys.path[0] = str(ROOT / "tests/support")
+sys.path.insert(0, str(ROOT / "tests/support"))
 from torch_python import SKIPPED, torch_name  # noqa: E402
 
 RATE = 1e-4

@@ -19,8 +19,9 @@ Array normal(const Shape& shape, Real deviation, Rng& rng);
 /// 4 / (1 + 1/H) for H heads. With the default all layouts start equal.
 enum class FanPolicy { packed, per_matrix, per_head };
 
-/// While it lives, the functions above give zeros in this thread and draw nothing: for models whose
-/// numbers are all replaced, such as those that are read from a file.
+/// While it lives, the functions above draw nothing in this thread and give arrays without values,
+/// whose memory is not touched: for models whose numbers are all replaced, such as those that are
+/// read from a file.
 class NoInit {
  public:
   NoInit();
