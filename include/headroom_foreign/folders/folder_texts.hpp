@@ -1,5 +1,4 @@
-// What a model folder says of the texts of its model: where outputs begin and end, and the names of
-// classes.
+// Special tokens and class labels in the configuration of a model folder.
 #pragma once
 
 #include <filesystem>

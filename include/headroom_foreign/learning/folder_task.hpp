@@ -10,8 +10,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What a model of a folder is trained for, and measured by: the loss of an example, in nats unless
-/// it says otherwise.
+/// The training objective of a folder's model. It gives the loss of an example, in nats except for
+/// `keep`.
 ///
 /// * `text`: the cross-entropies of the next tokens (GPT-2).
 /// * `masked`: those of masked tokens: of 15 % of the positions, at least one, 80 % become [MASK],

@@ -10,8 +10,8 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
-/// What is done with parts of a model. A part is a text that the names of its parameters contain:
-/// our name, or, for a model of a folder, the name there.
+/// Frozen parameters, and learning rates of parameter groups. A part is every parameter whose name
+/// contains a text: its name here or, for a model of a folder, its name there.
 struct PartRules {
   std::string freeze = {};  // parts that are not trained: "embeddings,encoder.layer.0."
   std::string rates = {};   // factors of the learning rate: "classifier=10,embeddings=0.1"
