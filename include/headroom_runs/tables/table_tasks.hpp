@@ -1,6 +1,7 @@
 // The tasks `pairs` and `labels`: examples of one's own from a table.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -39,7 +40,9 @@ struct TableOptions {
 
 /// A task whose data are a table: "pairs", "labels", or one of a model folder.
 bool is_table_task(const std::string& task);
-/// A task that only a model folder of Transformers has: "masked", "classify" or "keep".
+/// The tasks that only a model folder of Transformers has.
+inline constexpr std::array folder_tasks{"masked", "classify", "keep"};
+/// Whether a task is one of them.
 bool is_folder_task(const std::string& task);
 /// The unit of a task's losses: "nats", or "units of the cosine" for "keep", whose loss is 1 minus
 /// a cosine.

@@ -112,7 +112,7 @@ std::vector<Setting> table_settings() {
     return made;
   };
   const auto also_of_folders = [](Setting made) {
-    for (const char* task : {"masked", "classify", "keep"}) made.tasks.emplace_back(task);
+    for (const char* task : folder_tasks) made.tasks.emplace_back(task);
     return made;
   };
   const auto of_pairs = [](Setting made) {

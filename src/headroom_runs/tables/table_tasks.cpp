@@ -176,7 +176,7 @@ bool is_table_task(const std::string& task) {
 }
 
 bool is_folder_task(const std::string& task) {
-  return task == "masked" || task == "classify" || task == "keep";
+  return std::find(folder_tasks.begin(), folder_tasks.end(), task) != folder_tasks.end();
 }
 
 const char* loss_unit(const std::string& task) {
