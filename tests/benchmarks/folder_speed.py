@@ -2,7 +2,7 @@
 """Measures model folders in headroom beside Hugging Face Transformers: reading them, a training
 step, embeddings of texts. Prints the tables of docs/performance.md.
 
-    tests/benchmarks/folder_speed.py [PROGRAM] [--rounds 7] [--threads 2] [--minilm FOLDER]
+    tests/benchmarks/folder_speed.py [PROGRAM] [--rounds 25] [--threads 2] [--minilm FOLDER]
                                      [--only gpt2|bert|minilm] [--small] [--blas LIBRARY]
                                      [--processor-time] [--against FOLDER]
 
@@ -15,10 +15,11 @@ times.
 Both programs compute in float, with equal threads and without dropout. Transformers runs as it does
 by default, with PyTorch's attention (sdpa) and not compiled, but with the fastest AdamW (fused) and
 without the pooler, which embeddings do not need. Each program is a process that waits while the
-other one computes, and every second round begins with the other. A table shows medians of the
-rounds and, in brackets, the least and largest ratio of a round. Losses and embeddings must agree.
-Reading is timed in fresh processes, of files that are in the memory of the system. Starting a
-program and importing torch and transformers is not counted.
+other one computes, and every second round begins with the other. A round is one command of each, or
+20 of a single text, so that slow phases of a shared machine meet both. A table shows medians of the
+rounds and, in brackets, the middle half of the rounds' ratios. Losses and embeddings must agree.
+Reading is timed in fresh processes, in at most 5 rounds, of files that are in the memory of the
+system. Starting a program and importing torch and transformers is not counted.
 
 LIBRARY replaces OpenBLAS in our program, for example MKL's libmkl_rt.so.2. --processor-time counts
 the seconds of both programs on the processor, which depend less on what else the machine does; use
@@ -207,7 +208,7 @@ def ratio_cells(ours, theirs, digits, unit=1.0):
     a, b = statistics.median(ours), statistics.median(theirs)
     ratios = sorted(y / x for x, y in zip(ours, theirs))
     return [f"{a * unit:.{digits}f}", f"{b * unit:.{digits}f}",
-            f"{b / a:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"]
+            f"{b / a:.2f} ({ratios[len(ratios) // 4]:.2f} to {ratios[-1 - len(ratios) // 4]:.2f})"]
 
 
 def table(titles, rows):
@@ -257,7 +258,7 @@ def compare(options, python, key):
     rows = []
     for batch, length in WORKLOADS["minilm"][1]:
         command = f"embed {batch} {length}"
-        first, second = times_of(sides, command, key, options.rounds, 20 if batch == 1 else 5,
+        first, second = times_of(sides, command, key, options.rounds, 20 if batch == 1 else 1,
                                  must_agree=False)
         ceiling = multiplications(folders[0], length) / multiplications(folders[1], length)
         rows.append([f"{batch} x {length}", *ratio_cells(second, first, 2, 1e3), f"{ceiling:.2f}"])
@@ -283,7 +284,7 @@ def measure(options, python):
         for kind, folder in find_folders(options, python, pathlib.Path(name)).items():
             starts = (lambda: Side([options.program, folder, options.threads], options.blas),
                       lambda: Side([python, __file__, "--twin", folder, options.threads]))
-            seconds, peak, facts = loading(starts, key, options.rounds)
+            seconds, peak, facts = loading(starts, key, min(5, options.rounds))
             bytes_of, blas = 4 * facts["parameters"], facts["blas"]
             read.append([TITLES[kind], f"{facts['parameters'] / 1e6:.1f}",
                          *ratio_cells(*seconds, 3), f"{bytes_of / 1e6:.0f}", f"{peak / 1e6:.0f}",
@@ -336,7 +337,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", nargs="?",
                         default=ROOT / "build/release/tests/benchmarks/folder_speed")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--minilm")
     parser.add_argument("--only", choices=list(WORKLOADS))
