@@ -44,6 +44,8 @@ bool is_table_task(const std::string& task);
 inline constexpr std::array folder_tasks{"masked", "classify", "keep"};
 /// Whether a task is one of them.
 bool is_folder_task(const std::string& task);
+/// Whether an example of a task is one text, so that data without columns are lines of text.
+bool reads_single_texts(const std::string& task);
 /// The unit of a task's losses: "nats", or "units of the cosine" for "keep", whose loss is 1 minus
 /// a cosine.
 const char* loss_unit(const std::string& task);

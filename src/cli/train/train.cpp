@@ -267,8 +267,7 @@ int train(TrainCommandOptions& options) {
   if (run.data.data == StandardInput::option) {
     require(settings.branch.branch.empty(),
             "a branch has the data of its trunk; name that file with --data instead of -");
-    const bool lines = run.table.columns.empty() &&
-                       (run.task == "text" || run.task == "masked" || run.task == "keep");
+    const bool lines = run.table.columns.empty() && reads_single_texts(run.task);
     using Content = StandardInput::Content;
     run.data.data = input.emplace(lines ? Content::lines : Content::table).file();
   }

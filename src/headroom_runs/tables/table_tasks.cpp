@@ -179,6 +179,10 @@ bool is_folder_task(const std::string& task) {
   return std::find(folder_tasks.begin(), folder_tasks.end(), task) != folder_tasks.end();
 }
 
+bool reads_single_texts(const std::string& task) {
+  return task == "text" || task == "masked" || task == "keep";
+}
+
 const char* loss_unit(const std::string& task) {
   return task == "keep" ? "units of the cosine" : "nats";
 }
