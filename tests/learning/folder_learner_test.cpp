@@ -55,8 +55,10 @@ FolderTask task_of(FolderObjective objective) {
 /// A learner of a small folder, which must outlive it.
 struct Made {
   explicit Made(FolderObjective objective, LearnerOptions options = {.batch_size = 4})
-      : folder(open_model_folder(small_folder(objectives.at(objective)).write(place))),
-        learner(make_folder_learner(task_of(objective), folder.load(), options,
+      : Made(task_of(objective), options) {}
+  explicit Made(FolderTask task, LearnerOptions options = {.batch_size = 4})
+      : folder(open_model_folder(small_folder(objectives.at(task.objective)).write(place))),
+        learner(make_folder_learner(std::move(task), folder.load(), options,
                                     [this] { return folder.load(); })) {}
   TemporaryFolder place;
   ModelFolder folder;
@@ -222,6 +224,29 @@ TEST_CASE("keeping the embedding costs nothing at first, and its gradients vanis
   });
   CHECK(made.learner->test()["neighbours"] == 1.0);
   CHECK(std::abs(made.learner->test()["test_loss"].get<double>()) < rounding * 10);
+}
+
+TEST_CASE("neighbours are reported of more texts than all texts have as neighbours") {
+  for (const std::size_t texts : {6UL, 7UL}) {
+    FolderTask task = task_of(FolderObjective::keep);
+    task.test.resize(texts);
+    CHECK(Made(task).learner->test().contains("neighbours") == (texts == 7));
+  }
+}
+
+TEST_CASE("a set that is empty or has nothing to predict is refused, not measured as perfect") {
+  for (const auto& [objective, architecture] : objectives) {
+    INFO(architecture);
+    FolderTask task = task_of(objective);
+    task.test.clear();
+    Made made(task);
+    CHECK_THROWS_WITH(made.learner->test(), Contains("the test set is empty"));
+    CHECK_NOTHROW(made.learner->evaluate());
+  }
+  FolderTask task = task_of(FolderObjective::masked);
+  for (FolderExample& example : task.test) example.tokens = {10, 1};  // no text between its ends
+  CHECK_THROWS_WITH(Made(task).learner->test(),
+                    Contains("nothing can be measured on the test set"));
 }
 
 TEST_CASE("a gate of 0 and a removed head give the same losses, for each objective") {

@@ -142,10 +142,8 @@ class FolderLearner : public Learner {
     return mean_loss_of(some, probe) * (Real(some.label_count()) / Real(batch_.label_count()));
   }
 
-  Record evaluate() override {
-    return measured(some_of(task_.validation, options_.quick), "validation_loss");
-  }
-  Record test() override { return measured(task_.test, "test_loss"); }
+  Record evaluate() override { return measured(ExampleSet::validation, options_.quick); }
+  Record test() override { return measured(ExampleSet::test, std::ssize(task_.test)); }
   const char* measure() const override { return answers() ? "accuracy" : "validation_loss"; }
   BestSoFar::Better better() const override {
     return answers() ? BestSoFar::Better::higher : BestSoFar::Better::lower;
@@ -155,13 +153,7 @@ class FolderLearner : public Learner {
 
   void visit(ExampleSet set, Index most,
              const std::function<void(const ProbedBatch&)>& see) override {
-    const std::vector<FolderExample> examples = some_of(task_.of(set), most);
-    if (examples.empty()) {
-      throw UsageError(
-          fmt::format("the {} set is empty: the data have too few examples", name_of(set)),
-          {"data", "split"});
-    }
-    each_batch(examples, [&](const FolderBatch& batch) { see(probed_batch(batch)); });
+    each_batch(set, most, [&](const FolderBatch& batch) { see(probed_batch(batch)); });
   }
 
  private:
@@ -177,8 +169,13 @@ class FolderLearner : public Learner {
   }
 
   /// Batches of examples of similar lengths.
-  void each_batch(const std::vector<FolderExample>& examples,
-                  const std::function<void(const FolderBatch&)>& see) {
+  void each_batch(ExampleSet set, Index most, const std::function<void(const FolderBatch&)>& see) {
+    const std::vector<FolderExample> examples = some_of(task_.of(set), most);
+    if (examples.empty()) {
+      throw UsageError(
+          fmt::format("the {} set is empty: the data have too few examples", name_of(set)),
+          {"data", "split"});
+    }
     std::vector<Index> lengths;
     Index longest = 1;
     for (const FolderExample& example : examples) {
@@ -224,12 +221,12 @@ class FolderLearner : public Learner {
                          {.label_smoothing = options_.label_smoothing});
   }
 
-  Record measured(const std::vector<FolderExample>& examples, const char* loss_name) {
+  Record measured(ExampleSet set, Index most) {
     const Evaluating now(*model_);
     double loss = 0;
     Index labels = 0, right = 0;
     Neighbours neighbours;
-    each_batch(examples, [&](const FolderBatch& batch) {
+    each_batch(set, most, [&](const FolderBatch& batch) {
       labels += batch.label_count();
       if (task_.objective == FolderObjective::keep) {
         const Array present = folder_embeddings(*model_, batch, nullptr).value();
@@ -244,11 +241,17 @@ class FolderLearner : public Learner {
       loss += double(cross_entropy(logits, batch.labels, {.reduction = Reduction::sum}).value()[0]);
       right += right_answers(logits.value(), batch.labels);
     });
-    Record record{{loss_name, labels > 0 ? loss / double(labels) : 0.0}};
-    if (task_.objective == FolderObjective::keep) {
-      record["neighbours"] = neighbours.kept();
+    if (labels == 0) {
+      throw UsageError(
+          fmt::format("nothing can be measured on the {} set: no token of it is to be predicted",
+                      name_of(set)),
+          {"data", "split"});
+    }
+    Record record{{fmt::format("{}_loss", name_of(set)), loss / double(labels)}};
+    if (const auto kept = neighbours.kept()) {
+      record["neighbours"] = *kept;
     } else if (answers() || task_.objective == FolderObjective::masked) {
-      record["accuracy"] = double(right) / double(std::max(Index(1), labels));
+      record["accuracy"] = double(right) / double(labels);
     }
     return record;
   }

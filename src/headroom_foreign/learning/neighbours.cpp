@@ -12,16 +12,16 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// The texts that are nearest to a text, by its row of cosines.
+/// The texts that are nearest to a text, by its row of cosines, of which there are enough.
 std::set<Index> nearest(const Real* cosines, Index texts, Index own) {
   std::vector<Index> others;
   for (Index i = 0; i < texts; ++i) {
     if (i != own) others.push_back(i);
   }
-  const auto count = std::min(Neighbours::compared, std::ssize(others));
-  std::partial_sort(others.begin(), others.begin() + count, others.end(),
+  const auto end = others.begin() + Neighbours::compared;
+  std::partial_sort(others.begin(), end, others.end(),
                     [&](Index a, Index b) { return cosines[a] > cosines[b]; });
-  return {others.begin(), others.begin() + count};
+  return {others.begin(), end};
 }
 
 }  // namespace
@@ -31,10 +31,11 @@ void Neighbours::add(const Array& former, const Array& present) {
   present_.push_back(present);
 }
 
-double Neighbours::kept() const {
-  if (former_.empty()) return 1;
+std::optional<double> Neighbours::kept() const {
+  if (former_.empty()) return std::nullopt;
   const Array former = transposed(concat(former_, 0)), present = transposed(concat(present_, 0));
   const Index texts = former.dim(1);
+  if (texts - 1 <= compared) return std::nullopt;
   Index kept = 0, all = 0, text = 0;
   for (std::size_t batch = 0; batch < former_.size(); ++batch) {
     const Array before = matmul(former_[batch], former), after = matmul(present_[batch], present);
@@ -45,7 +46,7 @@ double Neighbours::kept() const {
       kept += std::count_if(then.begin(), then.end(), [&](Index i) { return now.contains(i); });
     }
   }
-  return all == 0 ? 1 : double(kept) / double(all);
+  return double(kept) / double(all);
 }
 
 }  // namespace HEADROOM_PRECISION

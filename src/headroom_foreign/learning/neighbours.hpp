@@ -1,6 +1,7 @@
 // Neighbours: which nearest neighbours of texts two sets of embeddings have in common.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "headroom/array/array.hpp"
@@ -18,9 +19,9 @@ class Neighbours {
   /// Both [B, C], for the same texts.
   void add(const Array& former, const Array& present);
   /// The share of the nearest neighbours by the former embeddings that are also nearest by the
-  /// present ones, over all texts. With at most `compared` other texts all of them are neighbours,
-  /// and the share is 1.
-  double kept() const;
+  /// present ones, over all texts. None with at most `compared` other texts: then all of them are
+  /// neighbours, whatever the embeddings are.
+  std::optional<double> kept() const;
 
  private:
   std::vector<Array> former_, present_;
