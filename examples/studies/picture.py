@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Draws means with their 95 % intervals from a study's results.json as SVG, with Python's standard
-library alone: a panel for each measure and condition, a row for each arm and control.
+library alone: a panel for each measure and condition, a row for each arm and control. Two or four
+conditions of a measure are on one line.
 
 usage: picture.py RESULTS.json OUT.svg MEASURE...
 """
@@ -89,7 +90,9 @@ def main(arguments):
         sys.exit(f"error: {arguments[0]} has no means of {', '.join(arguments[2:])}; its measures "
                  f"are {', '.join(results['declaration']['measures'])}")
     with open(arguments[1], "w", encoding="utf-8") as file:
-        file.write(dot_plot(results["declaration"]["question"], panels, mosts))
+        conditions = len(results["conditions"])
+        across = conditions if conditions in (2, 4) else 3
+        file.write(dot_plot(results["declaration"]["question"], panels, mosts, across))
 
 
 if __name__ == "__main__":
