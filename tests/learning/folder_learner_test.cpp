@@ -226,7 +226,7 @@ TEST_CASE("keeping the embedding costs nothing at first, and its gradients vanis
   CHECK(std::abs(made.learner->test()["test_loss"].get<double>()) < rounding * 10);
 }
 
-TEST_CASE("neighbours are reported of more texts than all texts have as neighbours") {
+TEST_CASE("neighbours are reported only if a text has more other texts than neighbours") {
   for (const std::size_t texts : {6UL, 7UL}) {
     FolderTask task = task_of(FolderObjective::keep);
     task.test.resize(texts);

@@ -12,7 +12,7 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// The texts that are nearest to a text, by its row of cosines, of which there are enough.
+/// The `compared` texts that are nearest to a text, by its row of cosines with more of them.
 std::set<Index> nearest(const Real* cosines, Index texts, Index own) {
   std::vector<Index> others;
   for (Index i = 0; i < texts; ++i) {
