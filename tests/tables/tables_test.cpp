@@ -132,6 +132,8 @@ TEST_CASE("Every source of a table is in one set, whatever the order", "[tables]
   for (const char* bad : {"", "90", "90:5", "90:5:5:", "0:5:5", "-1:5:5", "a:b:c", "90:5:5 "}) {
     CHECK_THROWS_WITH(shares_from(bad, "--split"), Contains("such as 90:5:5"));
   }
+  CHECK_THROWS_WITH(shares_from("0:0:0", "--split", 0), Contains("such as 90:5:5"));
+  CHECK(shares_from("0:0:1", "--split", 0).test == 1);
 }
 
 TEST_CASE("Validation and test may be files of their own", "[tables]") {

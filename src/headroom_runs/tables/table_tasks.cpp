@@ -163,7 +163,7 @@ Shares shares_from(const std::string& text, const std::string& where, Index leas
             (i < 2 ? number.ptr != end && *number.ptr == ':' : number.ptr == end);
     at = number.ptr + 1;
   }
-  if (!right || shares[0] < least_train) {
+  if (!right || shares[0] < least_train || shares[0] + shares[1] + shares[2] == 0) {
     throw UsageError(
         fmt::format("{} {} must be three shares, for training, validation and test, such as 90:5:5",
                     where, text));
