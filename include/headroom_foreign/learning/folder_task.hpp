@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "headroom/base/record_json.hpp"
 #include "headroom/data/tokenizer.hpp"
 #include "headroom/train/learner.hpp"
 
