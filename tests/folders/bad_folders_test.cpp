@@ -117,6 +117,23 @@ TEST_CASE("a config.json that is wrong or not computed here is refused by its ke
       {marian, key("decoder_attention_heads", 3), "cannot be divided among 3 heads"},
       {marian, key("decoder_layers", 9'999'999), "describes a larger model"},
       {marian, key("decoder_vocab_size", 12), "differs from vocab_size"},
+      {marian, key("encoder_layerdrop", 0.1),
+       "\"encoder_layerdrop\" is 0.1, which is not computed"},
+      {marian, key("decoder_layerdrop", 1), "\"decoder_layerdrop\" is 1, which is not computed"},
+      {"BertForSequenceClassification", key("problem_type", "multi_label_classification"),
+       "which is not computed here, only \"single_label_classification\""},
+      {bert, key("headroom_removed_heads", "encoder 0.1"), "must be a list of heads"},
+      {bert, key("headroom_removed_heads", {"encoder 0.4"}), "names \"encoder 0.4\", which is no"},
+      {bert, key("headroom_removed_heads", {"decoder 0.1"}), "which is no head of the model"},
+      {bert, key("headroom_removed_heads", {7}), "names 7, which is no head of the model"},
+      {bert, key("headroom_removed_heads", {"encoder 0.1", "encoder 0.1"}), "0.1\" twice"},
+      {bert, key("headroom_removed_heads", {"encoder 0.1"}), "but its weights are not 0"},
+      {bert,
+       [](SmallFolder& f) {
+         f.json["pruned_heads"] = {{"0", {1}}};
+         f.json["headroom_removed_heads"] = {"encoder 0.1"};
+       },
+       "names encoder 0.1, as pruned_heads does"},
       {marian, key("share_encoder_decoder_embeddings", false),
        "tensor \"model.decoder.embed_tokens.weight\": is missing"},
       {marian, without("pad_token_id"), "\"pad_token_id\" must be the id of a token"},

@@ -126,20 +126,12 @@ TEST_CASE("heads that were pruned are absent, and keep their numbers") {
 
 TEST_CASE("half precision is read") {
   const TemporaryFolder files;
-  const std::filesystem::path path = small_folder("GPT2Model").write(files);
-  const std::unique_ptr<Module> exact = open_model_folder(path).load();
+  const SmallFolder folder = small_folder("GPT2Model");
+  const std::unique_ptr<Module> exact = open_model_folder(folder.write(files)).load();
   for (const StoredType type : {StoredType::f16, StoredType::bf16}) {
-    rewrite(path, [&](TensorFile& file) {
-      TensorFile halves;
-      for (const std::string& name : file.names()) {
-        const Array array = file.array(name);
-        StoredTensor half{type, array.shape(),
-                          std::vector<std::byte>(std::size_t(array.size()) * 2)};
-        write_numbers(type, array.span(), half.bytes);
-        halves.put(name, half);
-      }
-      file = halves;
-    });
+    SmallFolder halves = folder;
+    halves.convert(type);
+    const std::filesystem::path path = halves.write(files);
     const std::unique_ptr<Module> rounded = open_model_folder(path).load();
     double worst = 0;
     for (std::size_t i = 0; i < parameters(*exact).size(); ++i) {

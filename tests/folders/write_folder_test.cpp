@@ -116,6 +116,8 @@ TEST_CASE(
     files.file("LICENSE", "Do what you like.\n");
     files.file("README.md", "# A model\n");
     files.file("1_Pooling/config.json", "{}");
+    files.file("modules.json", R"([{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Dense"}])");
+    files.file("2_Dense/model.safetensors", "other weights, of this model");
     files.file("pytorch_model.bin", "other weights");
     files.file("onnx/model.onnx", "other weights");
     const ModelFolder source = open_model_folder(path);
@@ -123,9 +125,10 @@ TEST_CASE(
       const std::filesystem::path to = out / (std::string(architecture) + name_of(form));
       std::filesystem::create_directories(to);
       write_model_folder(source, *source.load(Layout::separate), form, to);
-      CHECK(names_in(to) == std::set<std::string>{"1_Pooling/config.json", "LICENSE", "README.md",
-                                                  "config.json", "model.safetensors",
-                                                  "tokenizer.json"});
+      CHECK(names_in(to) == std::set<std::string>{"1_Pooling/config.json",
+                                                  "2_Dense/model.safetensors", "LICENSE",
+                                                  "README.md", "config.json", "model.safetensors",
+                                                  "modules.json", "tokenizer.json"});
       for (const std::string& name : names_in(to))
         CHECK(read_file(to / name) == read_file(path / name));
     }
@@ -156,14 +159,20 @@ TEST_CASE("masked, compact and dense are one function, for all subsets of six he
       std::filesystem::create_directories(to / "dense");
       write_model_folder(source, *cut, FolderForm::dense, to / "dense");
       const ModelFolder dense = open_model_folder(to / "dense");
-      CHECK(dense.removed.empty());
-      const std::unique_ptr<Module> grown = dense.load();
+      CHECK(dense.removed == removed);
+      CHECK(dense.absent().empty());
+      CHECK(removed_heads(*dense.load()) == removed);
+      const std::unique_ptr<Module> grown = dense.load_with_zeroed(dense.config);
       CHECK(all_heads(*grown) == heads);
       CHECK_THAT(output_of(*grown).value(),
                  test::close_at_scale(masked, test::tolerance(1e-12, 1e-5)));
       NamedArrays of_dense = gradients_of(*grown, *source.names);
-      if (!has_compact) continue;
       std::filesystem::create_directories(to / "compact");
+      if (!has_compact || (subset & 7U) == 7U || (subset & 56U) == 56U) {
+        CHECK_THROWS_WITH(write_model_folder(source, *cut, FolderForm::compact, to / "compact"),
+                          Contains("Transformers has no compact form of "));
+        continue;
+      }
       write_model_folder(source, *cut, FolderForm::compact, to / "compact");
       const ModelFolder compact = open_model_folder(to / "compact");
       CHECK(compact.removed == removed);
@@ -195,8 +204,9 @@ TEST_CASE("heads of a dense folder stay removed while it is trained on") {
   prune(*cut, removed);
   write_model_folder(source, *cut, FolderForm::dense, to.path());
   const auto grown_after = [&](bool zero_output_only) {
+    const ModelFolder dense = open_model_folder(to.path());
     const std::unique_ptr<Module> model =
-        zero_output_only ? source.load() : open_model_folder(to.path()).load();
+        zero_output_only ? source.load() : dense.load_with_zeroed(dense.config);
     if (zero_output_only) {
       for (const HeadId& head : removed) {
         const NamedAttention found = attention_at(*model, {head.kind, head.layer}, "test");
@@ -249,4 +259,95 @@ TEST_CASE("a folder that cannot be written has no config.json") {
   CHECK_THROWS_AS(write_model_folder(source, *source.load(), FolderForm::dense, to.path()),
                   FileError);
   CHECK_FALSE(exists(to / "config.json"));
+}
+
+TEST_CASE("training is not rounded away in a folder of half precision") {
+  for (const StoredType type : {StoredType::f16, StoredType::bf16}) {
+    const TemporaryFolder files, trained, cut;
+    SmallFolder folder = small_folder("GPT2LMHeadModel");
+    folder.convert(type);
+    folder.json["torch_dtype"] = type == StoredType::f16 ? "float16" : "bfloat16";
+    const ModelFolder source = open_model_folder(folder.write(files));
+    const std::unique_ptr<Module> model = source.load();
+    const std::string changed = "transformer.h.0.ln_1.weight";
+    for (const NamedParameter& one : parameters(*model)) {
+      if (one.name == "decoder.layers.0.norm1.weight") {
+        Tensor(one.tensor).set_value(Array(one.tensor.shape(), Real(float(1.0001))));
+      }
+    }
+    write_model_folder(source, *model, FolderForm::dense, trained.path());
+    const ModelFolder read = open_model_folder(trained.path());
+    for (const auto& [name, where] : read.tensors.entries()) {
+      CHECK(where.entry->type == (name == changed ? StoredType::f32 : type));
+    }
+    CHECK(read.json["torch_dtype"] == "float32");
+    CHECK(read.tensors.array(changed)[0] == Real(float(1.0001)));
+
+    // What half precision holds stays so: 0 is one of its numbers.
+    const std::unique_ptr<Module> smaller = source.load();
+    prune(*smaller, std::vector<HeadId>{{AttentionKind::decoder_self, 1, 2}});
+    write_model_folder(source, *smaller, FolderForm::dense, cut.path());
+    const ModelFolder zeros = open_model_folder(cut.path());
+    for (const auto& [name, where] : zeros.tensors.entries()) CHECK(where.entry->type == type);
+    CHECK(zeros.json["torch_dtype"] == source.json["torch_dtype"]);
+  }
+}
+
+TEST_CASE(
+    "heads that a dense folder has as zeros stay removed when it is opened and written again") {
+  const TemporaryFolder files, first, second, third;
+  files.file("README.md", "# A model\n\n## Removed heads\n\nof another time\n\n## Licence\n");
+  const ModelFolder source = open_model_folder(six_heads("MarianMTModel").write(files));
+  const std::unique_ptr<Module> cut = source.load();
+  const std::vector<HeadId> removed{{AttentionKind::encoder_self, 1, 0},
+                                    {AttentionKind::cross, 0, 1}};
+  prune(*cut, removed);
+  write_model_folder(source, *cut, FolderForm::dense, first.path());
+  const ModelFolder dense = open_model_folder(first.path());
+  CHECK(dense.removed == removed);
+  CHECK(dense.json["headroom_removed_heads"] == Record{"encoder 1.0", "cross 0.1"});
+  CHECK(dense.saved().removed == removed);
+  const std::unique_ptr<Module> model = dense.load();
+  CHECK(removed_heads(*model) == removed);
+  write_model_folder(dense, *model, FolderForm::dense, second.path());
+  for (const std::string& name : names_in(first.path())) {
+    CHECK(read_file(first / name) == read_file(second / name));
+  }
+  const std::string card = read_file(first / "README.md");
+  CHECK_THAT(card, Contains("removed 2 attention heads") && Contains("## Licence"));
+  CHECK_THAT(card, !Contains("of another time"));
+
+  prune(*model, std::vector<HeadId>{{AttentionKind::decoder_self, 0, 2}});
+  write_model_folder(dense, *model, FolderForm::dense, third.path());
+  CHECK(open_model_folder(third.path()).removed.size() == 3);
+  CHECK_THAT(read_file(third / "README.md"),
+             Contains("removed 3 attention heads") && !Contains("removed 2 attention heads"));
+}
+
+TEST_CASE("a second name of a tied parameter gets the numbers of the first") {
+  const std::vector<std::array<const char*, 3>> all{
+      {"BertForMaskedLM", "bert.embeddings.word_embeddings.weight",
+       "cls.predictions.decoder.weight"},
+      {"BertForMaskedLM", "cls.predictions.bias", "cls.predictions.decoder.bias"},
+      {"GPT2LMHeadModel", "transformer.wte.weight", "lm_head.weight"},
+      {"MarianMTModel", "model.shared.weight", "model.decoder.embed_tokens.weight"},
+      {"MarianMTModel", "model.shared.weight", "lm_head.weight"}};
+  for (const auto& [architecture, one, other] : all) {
+    for (const bool equal : {true, false}) {
+      INFO(architecture << ": " << other);
+      const TemporaryFolder files, to;
+      SmallFolder folder = small_folder(architecture);
+      const Array before = folder.tensors.array(one);
+      folder.put(other, equal ? before : Array(before.shape(), Real(7)));
+      const ModelFolder source = open_model_folder(folder.write(files));
+      const std::unique_ptr<Module> model = source.load();
+      for (const NamedParameter& each : parameters(*model)) {
+        Tensor(each.tensor).set_value(Array(each.tensor.shape(), Real(0.5)));
+      }
+      write_model_folder(source, *model, FolderForm::dense, to.path());
+      const ModelFolder read = open_model_folder(to.path());
+      CHECK(read.tensors.array(one)[3] == Real(0.5));
+      CHECK(read.tensors.array(other)[3] == (equal ? Real(0.5) : Real(7)));
+    }
+  }
 }

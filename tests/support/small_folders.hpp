@@ -36,6 +36,19 @@ struct SmallFolder {
     tensors = others;
   }
 
+  /// Stores all tensors in another floating type.
+  void convert(StoredType type) {
+    TensorFile others;
+    for (const std::string& name : tensors.names()) {
+      const Array array = tensors.array(name);
+      StoredTensor tensor{type, array.shape(),
+                          std::vector<std::byte>(std::size_t(array.size() * size_of(type)))};
+      write_numbers(type, array.span(), tensor.bytes);
+      others.put(name, tensor);
+    }
+    tensors = others;
+  }
+
   /// Writes them; returns the folder.
   std::filesystem::path write(const TemporaryFolder& to) const {
     to.file("config.json", json.dump(2));

@@ -16,6 +16,10 @@
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
 
+/// The key of config.json with the heads that a folder has as zeros, in a list of texts such as
+/// "encoder 0.3". It is ours; Transformers keeps it and does not read it.
+inline constexpr const char* zeroed_heads_key = "headroom_removed_heads";
+
 /// A model folder whose configuration and headers have been read and checked: BertModel,
 /// BertForMaskedLM, BertForSequenceClassification, GPT2Model, GPT2LMHeadModel, MarianMTModel.
 struct ModelFolder {
@@ -24,7 +28,8 @@ struct ModelFolder {
   std::string architecture;  // "BertModel"
   FolderTensors tensors;
   ModelConfig config;           // of the model with all heads
-  std::vector<HeadId> removed;  // by pruned_heads
+  std::vector<HeadId> removed;  // all heads that the model has lost
+  std::vector<HeadId> zeroed;   // those of them that the files have, as zeros; sorted, as `removed`
   const NameTable* names = nullptr;
   bool with_prefix = false;  // the tensors' names have that of the base model
   bool base_only = false;    // a head that the file may have is not read
@@ -33,13 +38,18 @@ struct ModelFolder {
   /// The name in the files of a parameter by the table: norms of BERT once had `gamma` and `beta`.
   std::string stored_name(const std::string& name) const;
 
+  /// The heads that the files have no numbers for, by `pruned_heads`.
+  std::vector<HeadId> absent() const;
+
   /// Builds the model, without the heads that it has lost, in evaluation mode and in this layout.
   /// Values that are NaN or infinite are kept and warned of (on_folder_warning()). Throws
-  /// FileError.
+  /// FileError, also for a head in `zeroed` whose values or outputs are not 0.
   std::unique_ptr<Module> load(Layout layout = Layout::fused) const;
   /// The same with a configuration that may have other rates of dropout. A new head is drawn with
   /// this seed.
   std::unique_ptr<Module> load(const ModelConfig& wanted, std::uint64_t seed = 1) const;
+  /// The same with the heads that are zeros.
+  std::unique_ptr<Module> load_with_zeroed(const ModelConfig& wanted, std::uint64_t seed = 1) const;
   /// Whether a parameter of a new head has no numbers in the files.
   bool is_new(const std::string& name) const;
   /// The same with what a checkpoint of ours would say of it.

@@ -29,14 +29,22 @@ struct NameRow {
   bool of_base = true;  // named with the prefix of the base model, where a file has that
 };
 
+/// The name of a tensor that a file may have besides a parameter that the model uses twice, and the
+/// parameter's name here. Transformers reads the parameter from its first place.
+struct SecondName {
+  const char *theirs, *ours;
+};
+
 /// The names of an architecture. All that reads or writes its parameters, or their gradients, goes
 /// through this table.
 struct NameTable {
   const char* prefix;  // of the base model in a model with a head: "bert."
   ForeignLayout attention;
   std::vector<NameRow> rows;
-  /// Tensors of files that no parameter of ours is read from: buffers, and second names of tied
-  /// parameters. A name belongs to one if it contains it.
+  /// Names without that prefix.
+  std::vector<SecondName> second_names = {};
+  /// Tensors of files that no parameter of ours is read from, such as buffers. A name belongs to
+  /// one if it contains it.
   std::vector<const char*> ignored = {};
 };
 
@@ -46,10 +54,15 @@ struct NameTable {
 NamedArrays in_foreign_names(Module& model, const NameTable& table, bool with_prefix,
                              bool gradients = false);
 
-/// The names there of each parameter by its name here, without the prefix of the base model. A
-/// matrix of queries, keys and values may have three.
+/// The names there of each parameter by its name here, with the prefix of the base model. A matrix
+/// of queries, keys and values may have three.
 std::map<std::string, std::vector<std::string>> foreign_names(Module& model,
                                                               const NameTable& table);
+
+/// The second names of this model's parameters with the first ones. A name that is a parameter's
+/// own, because the model does not use another one twice, is none.
+std::map<std::string, std::string> second_names(Module& model, const NameTable& table,
+                                                bool with_prefix);
 
 /// The names and shapes that in_foreign_names() gives.
 std::map<std::string, Shape> foreign_shapes(Module& model, const NameTable& table,

@@ -29,8 +29,10 @@ NameTable table_with(const std::vector<NameRow>& head) {
           {"encoder.layer.#.output.LayerNorm", "encoder.layers.#.norm2", NameOf::layer},
           {"pooler.dense", "pooler", NameOf::layer},
       },
-      // A buffer, the second head of the pre-training, and the second names of tied parameters.
-      {"embeddings.position_ids", "cls.seq_relationship.", "cls.predictions.decoder.", "pooler."}};
+      {{"cls.predictions.decoder.weight", "embedding.weight"},
+       {"cls.predictions.decoder.bias", "output.bias"}},
+      // A buffer, the second head of the pre-training, and a pooler that no output needs.
+      {"embeddings.position_ids", "cls.seq_relationship.", "pooler."}};
   table.rows.insert(table.rows.end(), head.begin(), head.end());
   return table;
 }
@@ -104,6 +106,7 @@ ModelConfig classifier_config(const ConfigReader& json, const FolderTensors& ten
                                 tensors.origin(), classes.text()));
   }
   config.target_vocabulary = classes[0];
+  json.only("problem_type", classes[0] == 1 ? "regression" : "single_label_classification");
   return config;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "headroom/base/error.hpp"
+#include "headroom/base/head_list.hpp"
 #include "headroom/base/utf8.hpp"
 
 namespace headroom {
@@ -117,6 +118,11 @@ void ConfigReader::only(const char* key, bool value) const {
   fail(key, fmt::format("is {}, which is not computed here", !value));
 }
 
+void ConfigReader::only(const char* key, double value) const {
+  if (double(rate(key, value)) == value) return;
+  fail(key, fmt::format("is {}, which is not computed here, only {}", shown(*find(key)), value));
+}
+
 void ConfigReader::only(const char* key, const char* value) const {
   const std::string given = text(key, value);
   if (given == value) return;
@@ -128,6 +134,37 @@ void ConfigReader::check_heads(Index width, Index heads) const {
   if (width % heads == 0) return;
   throw FileError(
       fmt::format("{}: a width of {} cannot be divided among {} heads", origin_, width, heads));
+}
+
+std::vector<HeadId> ConfigReader::zeroed_heads(const ModelConfig& config,
+                                               AttentionKind kind) const {
+  std::vector<HeadId> heads;
+  const Record* const list = find(zeroed_heads_key);
+  if (list == nullptr) return heads;
+  if (!list->is_array()) fail(zeroed_heads_key, "must be a list of heads");
+  for (const Record& text : *list) {
+    std::vector<HeadId> one;
+    try {
+      one = heads_from(text.is_string() ? text.get<std::string>() : shown(text), "");
+    } catch (const UsageError&) {  // another line says so, as of a head that the model lacks
+    }
+    const bool pairs = config.kind == ModelKind::seq2seq;
+    const auto has = [&](const HeadId& head) {
+      const bool decodes = pairs && head.kind != AttentionKind::encoder_self;
+      return (pairs || head.kind == kind) &&
+             head.layer < (decodes ? config.variant.decoder_layers : config.layers) &&
+             head.head < (decodes ? config.variant.decoder_heads : config.block.heads);
+    };
+    if (one.size() != 1 || !has(one[0])) {
+      fail(zeroed_heads_key, fmt::format("names {}, which is no head of the model", shown(text)));
+    }
+    if (std::find(heads.begin(), heads.end(), one[0]) != heads.end()) {
+      fail(zeroed_heads_key, fmt::format("names {} twice", shown(text)));
+    }
+    heads.push_back(one[0]);
+  }
+  std::sort(heads.begin(), heads.end());
+  return heads;
 }
 
 std::vector<HeadId> ConfigReader::pruned_heads(AttentionKind kind, Index layers,

@@ -8,6 +8,7 @@
 #include "headroom/base/head_id.hpp"
 #include "headroom/base/record_json.hpp"
 #include "headroom/nn/models.hpp"
+#include "headroom_foreign/folders/model_folder.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -33,12 +34,16 @@ class ConfigReader {
 
   /// Throws FileError, saying that the key's value is not computed here, unless it is this one.
   void only(const char* key, bool value) const;
+  void only(const char* key, double value) const;  // from 0 to 1
   void only(const char* key, const char* value) const;
   /// Throws FileError unless the width is a multiple of the number of heads.
   void check_heads(Index width, Index heads) const;
   /// `pruned_heads`: {"layer": [heads]}, as heads of attentions of a kind. Throws FileError for
   /// layers and heads that are not there, and for a head given twice.
   std::vector<HeadId> pruned_heads(AttentionKind kind, Index layers, Index heads) const;
+  /// `zeroed_heads_key`: ["encoder 0.3", ...]. Throws FileError for heads that the model does not
+  /// have, of this kind unless it is an encoder-decoder, and for a head given twice.
+  std::vector<HeadId> zeroed_heads(const ModelConfig& config, AttentionKind kind) const;
 
   const Record& json() const { return *json_; }
   [[noreturn]] void fail(const char* key, const std::string& rule) const;

@@ -22,8 +22,8 @@ const NameTable& gpt2_names(const ModelConfig&) {
           {"ln_f", "decoder.norm", NameOf::layer},
           {"lm_head.weight", "output.weight", NameOf::parameter, false},
       },
-      // The causal mask of each layer, and the second name of a tied parameter.
-      {".attn.bias", ".attn.masked_bias", "lm_head.weight"}};
+      {{"lm_head.weight", "embedding.weight"}},
+      {".attn.bias", ".attn.masked_bias"}};  // the causal mask of each layer
   return table;
 }
 

@@ -11,8 +11,9 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// The names of the parameters, with those of the two embeddings, which may be one.
-NameTable table_with(const char* source, const char* target) {
+/// The names of the parameters, with those of the two embeddings, which may be one, and with ours
+/// of the embedding that the output may be tied to.
+NameTable table_with(const char* source, const char* target, const char* output) {
   return {
       "",
       ForeignLayout::bart,
@@ -36,14 +37,19 @@ NameTable table_with(const char* source, const char* target) {
           {"model.decoder.layers.#.fc2", "decoder.layers.#.linear2", NameOf::layer},
           {"model.decoder.layers.#.final_layer_norm", "decoder.layers.#.norm3", NameOf::layer},
       },
-      // Computed tables, and the second names of tied parameters.
-      {"embed_positions.weight", "embed_tokens.weight", "model.shared.weight", "lm_head.weight"}};
+      {{"lm_head.weight", output},
+       {"model.encoder.embed_tokens.weight", output},
+       {"model.decoder.embed_tokens.weight", output}},
+      // Computed tables, and an embedding that two stacks with their own do not have.
+      {"embed_positions.weight", "model.shared.weight"}};
 }
 
 const NameTable& marian_names(const ModelConfig& config) {
-  static const NameTable shared = table_with("model.shared.weight", "model.shared.weight"),
+  static const NameTable shared = table_with("model.shared.weight", "model.shared.weight",
+                                             "source_embedding.weight"),
                          apart = table_with("model.encoder.embed_tokens.weight",
-                                            "model.decoder.embed_tokens.weight");
+                                            "model.decoder.embed_tokens.weight",
+                                            "target_embedding.weight");
   return config.variant.shared_embedding ? shared : apart;
 }
 
@@ -101,6 +107,8 @@ ModelConfig marian_config(const ConfigReader& json, const FolderTensors& tensors
   variant.unscaled_embedding = !json.flag("scale_embedding", false);
   variant.shared_embedding = json.flag("share_encoder_decoder_embeddings", true);
   variant.output_bias = true;
+  json.only("encoder_layerdrop", 0.0);
+  json.only("decoder_layerdrop", 0.0);
   variant.kept_token = json.id("pad_token_id", 58100, config.source_vocabulary);
   if (variant.shared_embedding && config.source_vocabulary != config.target_vocabulary) {
     json.fail("decoder_vocab_size", "differs from vocab_size, but the embedding is shared");

@@ -14,6 +14,7 @@
 #include "headroom/base/utf8.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/json.hpp"
+#include "headroom/nn/head_share.hpp"
 #include "headroom/nn/init.hpp"
 
 namespace headroom {
@@ -104,13 +105,14 @@ void check_tensors(const ModelFolder& folder, Module& model) {
     }
     used.insert(stored);
   }
+  const auto second = second_names(model, *folder.names, folder.with_prefix);
   for (const auto& [name, where] : folder.tensors.entries()) {
     const bool ignored = std::any_of(
         folder.names->ignored.begin(), folder.names->ignored.end(),
         [&, &name = name](const char* part) { return name.find(part) != std::string::npos; });
     const bool of_head = (folder.base_only || folder.new_head) && folder.with_prefix &&
                          !name.starts_with(folder.names->prefix);
-    if (used.contains(name) || ignored || of_head) continue;
+    if (used.contains(name) || ignored || of_head || second.contains(name)) continue;
     throw FileError(
         fmt::format("{}: tensor \"{}\": the model that config.json describes has no "
                     "such parameter",
@@ -162,7 +164,7 @@ void check_size(const ModelFolder& folder, const std::string& origin) {
   const Index decoders = variant.decoder_layers;
   const double width = double(config.block.width), head_width = width / double(config.block.heads);
   const double attentions = 4 * width * width * double(config.layers + 2 * decoders) -
-                            4 * width * head_width * double(folder.removed.size());
+                            4 * width * head_width * double(folder.absent().size());
   const double spare = 4 * elements + 1e6;  // so that a small mistake gets a better message
   const bool fits = attentions <= spare && width * double(config.longest) <= spare &&
                     width * double(config.target_vocabulary) <= spare &&
@@ -170,6 +172,19 @@ void check_size(const ModelFolder& folder, const std::string& origin) {
   if (fits) return;
   throw FileError(fmt::format("{}: describes a larger model than {} has tensors for", origin,
                               folder.tensors.origin()));
+}
+
+/// Throws FileError unless a head can have no output.
+void require_zeros(const ModelFolder& folder, Module& model, const HeadId& head) {
+  const HeadShare share = share_of(attention_at(model, {head.kind, head.layer}, "load"), head.head);
+  for (const auto& [part, array] : share.value) {
+    const bool is_value = part.role == HeadRole::value || part.role == HeadRole::value_bias;
+    const bool zero = std::ranges::all_of(array.span(), [](Real x) { return x == 0; });
+    if (zero || !(is_value || part.role == HeadRole::output)) continue;
+    throw FileError(fmt::format("{}: \"{}\" names {}, but its weights are not 0; delete it there",
+                                (folder.path / "config.json").string(), zeroed_heads_key,
+                                head.text()));
+  }
 }
 
 /// A parameter of a new head, as Transformers draws it.
@@ -209,7 +224,8 @@ ModelFolder open_model_folder(const fs::path& path, const std::string& as) {
                      .architecture = {},
                      .tensors = FolderTensors(path),
                      .config = {},
-                     .removed = {}};
+                     .removed = {},
+                     .zeroed = {}};
   const ConfigReader reader(folder.json, origin);
   if (reader.has("quantization_config")) {
     reader.fail("quantization_config", "is there; quantised weights are not read");
@@ -220,6 +236,14 @@ ModelFolder open_model_folder(const fs::path& path, const std::string& as) {
   folder.config = architecture.config(reader, folder.tensors);
   folder.removed =
       reader.pruned_heads(architecture.heads, folder.config.layers, folder.config.block.heads);
+  folder.zeroed = reader.zeroed_heads(folder.config, architecture.heads);
+  for (const HeadId& head : folder.zeroed) {
+    if (std::find(folder.removed.begin(), folder.removed.end(), head) != folder.removed.end()) {
+      reader.fail(zeroed_heads_key, fmt::format("names {}, as pruned_heads does", head.text()));
+    }
+  }
+  folder.removed.insert(folder.removed.end(), folder.zeroed.begin(), folder.zeroed.end());
+  std::sort(folder.removed.begin(), folder.removed.end());
   folder.names = &architecture.names(folder.config);
   folder.with_prefix = has_prefix(folder.tensors, *folder.names);
   check_size(folder, origin);
@@ -249,10 +273,24 @@ bool ModelFolder::is_new(const std::string& name) const {
   return new_head && of_head && !tensors.has(name);
 }
 
+std::vector<HeadId> ModelFolder::absent() const {
+  std::vector<HeadId> heads;
+  std::ranges::set_difference(removed, zeroed, std::back_inserter(heads));
+  return heads;
+}
+
 std::unique_ptr<Module> ModelFolder::load(const ModelConfig& wanted, std::uint64_t seed) const {
+  std::unique_ptr<Module> model = load_with_zeroed(wanted, seed);
+  for (const HeadId& head : zeroed) require_zeros(*this, *model, head);
+  prune(*model, zeroed);
+  return model;
+}
+
+std::unique_ptr<Module> ModelFolder::load_with_zeroed(const ModelConfig& wanted,
+                                                      std::uint64_t seed) const {
   const NoInit quick;  // every number is replaced below
   Rng rng(0, "init");
-  std::unique_ptr<Module> model = make_model(wanted, rng, removed);
+  std::unique_ptr<Module> model = make_model(wanted, rng, absent());
   check_tensors(*this, *model);
   NotFinite not_finite;
   const std::map<std::string, Shape> shapes = foreign_shapes(*model, *names, with_prefix);
@@ -295,13 +333,14 @@ ModelFolder with_new_classifier(ModelFolder folder, const std::vector<std::strin
   folder.config.kind = ModelKind::classifier;
   folder.config.target_vocabulary = std::ssize(classes);
   folder.config.variant.pooling = Pooling::first;
-  const Record rate = folder.json.value("classifier_dropout", Record());
   folder.config.variant.output_dropout =
-      rate.is_number() ? Real(rate.get<double>()) : folder.config.block.dropout;
+      ConfigReader(folder.json, (folder.path / "config.json").string())
+          .rate("classifier_dropout", double(folder.config.block.dropout));
   folder.names = &classifier.names(folder.config);
   folder.json["architectures"] = {classifier.name};
   folder.json["id2label"] = folder.json["label2id"] = Record::object();
   folder.json.erase("num_labels");
+  folder.json.erase("problem_type");
   for (std::size_t i = 0; i < classes.size(); ++i) {
     folder.json["id2label"][std::to_string(i)] = classes[i];
     folder.json["label2id"][classes[i]] = i;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headroom/algebra/algebra.hpp"
 #include "headroom/base/error.hpp"
 
@@ -134,7 +136,7 @@ std::map<std::string, Shape> foreign_shapes(Module& model, const NameTable& tabl
 
 std::map<std::string, std::vector<std::string>> foreign_names(Module& model,
                                                               const NameTable& table) {
-  const Matched all = matched(model, table, false);
+  const Matched all = matched(model, table, true);
   std::map<std::string, std::vector<std::string>> names;
   for (const PlainParameter& parameter : all.parameters) {
     names[parameter.name] = {parameter.theirs};
@@ -155,6 +157,20 @@ std::map<std::string, std::vector<std::string>> foreign_names(Module& model,
         }
         names[attention.name + "." + one.name].push_back(attention.theirs + there);
       }
+    }
+  }
+  return names;
+}
+
+std::map<std::string, std::string> second_names(Module& model, const NameTable& table,
+                                                bool with_prefix) {
+  const Matched all = matched(model, table, with_prefix);
+  std::map<std::string, std::string> names;
+  for (const SecondName& second : table.second_names) {
+    const auto first = std::ranges::find(all.parameters, second.ours, &PlainParameter::name);
+    const auto own = std::ranges::find(all.parameters, second.theirs, &PlainParameter::theirs);
+    if (first != all.parameters.end() && own == all.parameters.end()) {
+      names[second.theirs] = first->theirs;
     }
   }
   return names;

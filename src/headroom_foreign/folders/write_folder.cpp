@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <set>
 
+#include "folders/model_card.hpp"
 #include "headroom/base/error.hpp"
 #include "headroom/io/atomic_file.hpp"
 #include "headroom/io/files.hpp"
+#include "headroom/io/json.hpp"
 #include "headroom/nn/head_share.hpp"
 #include "headroom/nn/init.hpp"
 #include "headroom/surgery/regrowth.hpp"
@@ -22,11 +23,27 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The folders of the other parts of a model of sentence-transformers, such as "2_Dense", which
+/// modules.json lists. Theirs are no other weights of the same model.
+std::set<std::string> module_folders(const fs::path& folder) {
+  constexpr Index longest = 1'000'000;  // bytes
+  std::set<std::string> folders;
+  const fs::path file = folder / "modules.json";
+  if (!fs::is_regular_file(file)) return folders;
+  const Record modules = parse_json(read_file(file, longest), file.string());
+  for (const Record& one : modules.is_array() ? modules : Record::array()) {
+    const Record path = one.is_object() ? one.value("path", Record()) : Record();
+    if (path.is_string()) folders.insert(fs::path(path.get<std::string>()).begin()->string());
+  }
+  return folders;
+}
+
 /// Files with weights in formats that are not written here; they would be of another model.
-bool has_other_weights(const fs::path& file) {
+bool has_other_weights(const fs::path& file, const std::set<std::string>& modules) {
   static const std::set<std::string> endings{".bin",  ".ckpt", ".gguf",        ".h5", ".msgpack",
                                              ".onnx", ".ot",   ".safetensors", ".pt", ".tflite"};
-  return endings.contains(file.extension().string());
+  const bool of_module = file.has_parent_path() && modules.contains(file.begin()->string());
+  return !of_module && endings.contains(file.extension().string());
 }
 
 /// Copies a regular file, of any size, by AtomicFile: it is whole or not there, and an error says
@@ -70,35 +87,67 @@ std::unique_ptr<Module> dense_copy(const ModelFolder& source, Module& model,
   config.block.layout = layout;
   std::unique_ptr<Module> copy = make_model(config, rng, removed);
   copy_parameters(model, *copy);
-  const std::unique_ptr<Module> before = source.load(layout);
+  const std::unique_ptr<Module> before = source.load_with_zeroed(config);
   std::vector<HeadShare> shares;
   for (const HeadId& head : removed) shares.push_back(dead_share(head, *copy, before.get()));
   regrow(*copy, shares);
   return copy;
 }
 
-/// The tensor as its file stores it, unless its numbers are those that were read from there.
-StoredTensor stored_as(const StoredTensor& before, const Array& numbers) {
-  std::vector<Real> read(std::size_t(before.shape.size()));
-  read_numbers(before.type, before.bytes, std::span(read), Rounding::allow);
-  const bool same = before.shape == numbers.shape() &&
-                    std::memcmp(read.data(), numbers.data(), read.size() * sizeof(Real)) == 0;
-  if (same) return before;
-  StoredTensor after{before.type, numbers.shape(),
-                     std::vector<std::byte>(std::size_t(numbers.size() * size_of(before.type)))};
-  write_numbers(before.type, numbers.span(), after.bytes);
-  return after;
+bool is_half(StoredType type) { return type == StoredType::f16 || type == StoredType::bf16; }
+
+/// Whether a stored tensor has these numbers.
+bool holds(const StoredTensor& tensor, const Array& numbers) {
+  if (!(tensor.shape == numbers.shape())) return false;
+  std::vector<Real> read(std::size_t(numbers.size()));
+  read_numbers(tensor.type, tensor.bytes, std::span(read), Rounding::allow);
+  return std::memcmp(read.data(), numbers.data(), read.size() * sizeof(Real)) == 0;
+}
+
+/// Numbers in a type, or in F32 where half precision would round them: an update of training is
+/// mostly smaller than the distance of two such numbers, and would be lost.
+StoredTensor stored_in(StoredType type, const Array& numbers) {
+  StoredTensor tensor{type, numbers.shape(),
+                      std::vector<std::byte>(std::size_t(numbers.size() * size_of(type)))};
+  write_numbers(type, numbers.span(), tensor.bytes);
+  if (is_half(type) && !holds(tensor, numbers)) return stored_in(StoredType::f32, numbers);
+  return tensor;
+}
+
+/// What the files of a folder get.
+struct FolderContents {
+  NamedArrays arrays;    // by the names in the files
+  bool widened = false;  // something is in F32 that was in half precision
+
+  /// The tensor as its file stores it, unless its numbers are those that were read from there.
+  StoredTensor stored_as(const StoredTensor& before, const Array& numbers) {
+    StoredTensor after = holds(before, numbers) ? before : stored_in(before.type, numbers);
+    widened = widened || after.type != before.type;
+    return after;
+  }
+};
+
+/// Adds the second names of parameters in the files, unless the numbers there are others.
+void add_second_names(const ModelFolder& source, Module& model, NamedArrays& arrays) {
+  for (const auto& [second, name] : second_names(model, *source.names, source.with_prefix)) {
+    if (!source.tensors.has(second)) continue;
+    const std::string first = source.stored_name(name);
+    const auto& [file, entry] = source.tensors.at(second);
+    if (is_floating(entry->type) && holds(file->read(*entry), source.tensors.array(first))) {
+      arrays[second] = arrays.at(first);
+    }
+  }
 }
 
 /// Writes the tensors of one file of the source. A file without changes is copied.
-void write_tensors(const TensorReader& file, const NamedArrays& arrays, const fs::path& to) {
+void write_tensors(const TensorReader& file, FolderContents& all, const fs::path& to) {
   TensorFile written;
   written.metadata = file.metadata();
   bool changed = false;
   for (const TensorEntry& entry : file.entries()) {
     StoredTensor tensor = file.read(entry);
-    if (const auto found = arrays.find(entry.name); found != arrays.end()) {
-      StoredTensor after = stored_as(tensor, found->second);
+    if (const auto found = all.arrays.find(entry.name); found != all.arrays.end()) {
+      StoredTensor after = all.stored_as(tensor, found->second);
       changed = changed || !(after.shape == tensor.shape) || after.bytes != tensor.bytes;
       tensor = std::move(after);
     }
@@ -114,60 +163,62 @@ void write_tensors(const TensorReader& file, const NamedArrays& arrays, const fs
 /// Writes all tensors of a classifier with a new head into one file. Their names get the prefix of
 /// the base model, without which Transformers takes the file for one of the base model alone. Other
 /// heads of the source stay behind.
-void write_with_new_head(const ModelFolder& source, const NamedArrays& arrays, const fs::path& to) {
+void write_with_new_head(const ModelFolder& source, FolderContents& all, const fs::path& to) {
   TensorFile written;
   StoredType type = StoredType::f32;
   for (const TensorReader& file : source.tensors.files()) {
     written.metadata = file.metadata();
     for (const TensorEntry& entry : file.entries()) {
-      const auto found = arrays.find(entry.name);
-      if (found == arrays.end()) continue;
+      const auto found = all.arrays.find(entry.name);
+      if (found == all.arrays.end()) continue;
       type = entry.type;
       written.put(source.with_prefix ? entry.name : source.names->prefix + entry.name,
-                  stored_as(file.read(entry), found->second));
+                  all.stored_as(file.read(entry), found->second));
     }
   }
-  for (const auto& [name, array] : arrays) {
+  for (const auto& [name, array] : all.arrays) {
     if (!source.is_new(name)) continue;
-    StoredTensor tensor{type, array.shape(),
-                        std::vector<std::byte>(std::size_t(array.size() * size_of(type)))};
-    write_numbers(type, array.span(), tensor.bytes);
     const bool renamed = !source.with_prefix && !name.starts_with("classifier.");
+    StoredTensor tensor = stored_in(type, array);
+    all.widened = all.widened || tensor.type != type;
     written.put(renamed ? source.names->prefix + name : name, std::move(tensor));
   }
   written.write(to);
 }
 
-/// config.json with these heads in `pruned_heads`.
-std::string config_text(const ModelFolder& source, const std::vector<HeadId>& pruned) {
+/// config.json of the model without these heads.
+std::string config_text(const ModelFolder& source, FolderForm form,
+                        const std::vector<HeadId>& removed, bool widened) {
   Record json = source.json;
   json.erase("pruned_heads");
-  for (const HeadId& head : pruned) {
-    json["pruned_heads"][std::to_string(head.layer)].push_back(head.head);
+  json.erase(zeroed_heads_key);
+  for (const HeadId& head : removed) {
+    if (form == FolderForm::dense) {
+      json[zeroed_heads_key].push_back(head.text());
+    } else {
+      json["pruned_heads"][std::to_string(head.layer)].push_back(head.head);
+    }
   }
-  const bool same = json == source.json && !source.new_head;
-  return same ? read_file(source.path / "config.json") : json.dump(2) + "\n";
+  for (const char* key : {"dtype", "torch_dtype"}) {
+    const Record type = json.value(key, Record());
+    if (widened && (type == "float16" || type == "bfloat16")) json[key] = "float32";
+  }
+  return json.dump(2) + "\n";
 }
 
-/// The section of the model's card (README.md) about removed heads.
-std::string card(FolderForm form, const std::vector<HeadId>& removed) {
-  std::map<AttentionLocation, std::vector<Index>> heads;
-  for (const HeadId& head : removed) heads[{head.kind, head.layer}].push_back(head.head);
-  std::string text = fmt::format(
-      "\n## Removed heads\n\nheadroom removed {} attention heads, numbered from 0 as in the full "
-      "model:\n\n",
-      removed.size());
-  for (const auto& [location, list] : heads) {
-    text += "* " + location.text() + ":";
-    for (const Index head : list) text += fmt::format(" {}", head);
-    text += "\n";
+/// Throws UsageError where Transformers opens no compact folder of a model without these heads.
+void require_compact_form(const ModelFolder& source, Module& model,
+                          const std::vector<HeadId>& removed) {
+  const auto refuse = [&](const std::string& what) {
+    throw UsageError(fmt::format("{}: Transformers has no compact form of {}; write the dense one",
+                                 source.path.string(), what));
+  };
+  if (source.config.kind == ModelKind::seq2seq && !removed.empty()) refuse(source.architecture);
+  for (const NamedAttention& found : attentions(model)) {
+    if (found.attention->alive().empty()) {
+      refuse(fmt::format("an attention without heads, such as {}", found.location().text()));
+    }
   }
-  text += form == FolderForm::dense
-              ? "\nThe matrices have the shapes of the full model. W_V, b_V and the part of W_O of "
-                "these heads\nare 0, so that they stay removed when the model is trained on.\n"
-              : "\nThe matrices have the other heads only, and `pruned_heads` of config.json lists "
-                "these. Versions 4\nof Transformers open such a folder; version 5 cannot.\n";
-  return text;
 }
 
 }  // namespace
@@ -176,17 +227,18 @@ std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& mode
                                          const fs::path& out) {
   const bool compact = form == FolderForm::compact;
   const std::vector<HeadId> removed = removed_heads(model);
-  if (compact && source.config.kind == ModelKind::seq2seq && !removed.empty()) {
-    throw UsageError(fmt::format("{}: Transformers has no compact form of {}; write the dense one",
-                                 source.path.string(), source.architecture));
-  }
+  if (compact) require_compact_form(source, model, removed);
+  const std::vector<HeadId>& before = compact ? source.zeroed : source.absent();
+  const bool same_heads = before.empty() && removed == source.removed;
   const std::unique_ptr<Module> dense =
       compact || removed.empty() ? nullptr : dense_copy(source, model, removed);
-  NamedArrays arrays;
+  FolderContents all;
   for (auto& [name, array] :
        in_foreign_names(dense ? *dense : model, *source.names, source.with_prefix)) {
-    arrays[source.stored_name(name)] = array;
+    all.arrays[source.stored_name(name)] = array;
   }
+  add_second_names(source, model, all.arrays);
+  const std::set<std::string> modules = module_folders(source.path);
 
   std::vector<fs::path> files;
   const auto write = [&](const fs::path& name, const auto& writer) {
@@ -197,20 +249,19 @@ std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& mode
   };
   try {
     if (source.new_head) {
-      write("model.safetensors",
-            [&](const fs::path& to) { write_with_new_head(source, arrays, to); });
+      write("model.safetensors", [&](const fs::path& to) { write_with_new_head(source, all, to); });
     }
     for (const TensorReader& file : source.tensors.files()) {
       if (source.new_head) break;
       write(fs::path(file.origin()).filename(),
-            [&](const fs::path& to) { write_tensors(file, arrays, to); });
+            [&](const fs::path& to) { write_tensors(file, all, to); });
     }
     std::string readme;
     for (const auto& entry : fs::recursive_directory_iterator(source.path)) {
       const fs::path name = entry.path().lexically_relative(source.path);
       const bool is_index = source.new_head && name == "model.safetensors.index.json";
       if (!entry.is_regular_file() || name == "config.json" || is_index ||
-          has_other_weights(name)) {
+          has_other_weights(name, modules)) {
         continue;
       }
       if (name == "README.md") {
@@ -219,13 +270,12 @@ std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& mode
         write(name, [&](const fs::path& to) { copy_whole(entry.path(), to); });
       }
     }
-    if (!removed.empty()) {
-      if (!readme.empty() && !readme.ends_with('\n')) readme += '\n';
-      readme += card(form, removed);
-    }
+    if (!same_heads) readme = card_without(readme, removed, form);
     if (!readme.empty()) write("README.md", [&](const fs::path& to) { write_file(to, readme); });
     write("config.json", [&](const fs::path& to) {
-      write_file(to, config_text(source, compact ? removed : std::vector<HeadId>()));
+      const bool same = same_heads && !source.new_head && !all.widened;
+      write_file(to, same ? read_file(source.path / "config.json")
+                          : config_text(source, form, removed, all.widened));
     });
   } catch (const fs::filesystem_error& error) {
     throw FileError(
