@@ -40,7 +40,7 @@ struct FolderTask {
   FolderObjective objective = FolderObjective::text;
   std::vector<FolderExample> train, importance, selection, validation, test;
   std::vector<std::string> classes = {};  // classify
-  SpecialIds ids = {};          // padding and the mask; of pairs begin and end of a target
+  SpecialIds ids = {};          // the mask; of pairs begin and end of a target
   Index before = 0, after = 0;  // special tokens around each text, which are not masked
   Record about = {};            // the entry in a checkpoint; see Learner::about()
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "headroom/data/task.hpp"
 #include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_foreign/learning/folder_task.hpp"
+#include "headroom_foreign/tokenizers/foreign_tokenizer.hpp"
 #include "headroom_runs/tables/table_tasks.hpp"
 
 namespace headroom {
@@ -27,9 +29,15 @@ ModelFolder open_folder_for(const std::filesystem::path& path, FolderObjective o
                             const std::vector<std::string>& classes = {});
 /// Whether `classify` would need a new head.
 bool needs_new_classifier(const std::filesystem::path& path);
-/// The labels of a table for a new head, in byte order. Throws what read_table() throws, DataError
+/// The labels of a table for a new head: in the order of numbers if all are whole numbers, else in
+/// byte order. Throws what read_table() throws, DataError
 /// for fewer than two.
 std::vector<std::string> labels_of_table(const TaskOptions& data, const TableOptions& table);
+
+/// The tokenizer of a folder. Throws what open_tokenizer() throws, and FileError if texts can have
+/// tokens that the model has no embedding for; one for padding alone is allowed.
+std::unique_ptr<ForeignTokenizer> tokenizer_for(const std::filesystem::path& folder,
+                                                const ModelConfig& config);
 
 /// Examples with lines about them for people.
 struct FolderData {
@@ -47,7 +55,8 @@ struct FolderData {
 ///   `classes`.
 /// * pairs: the columns "source" and "target" of a table.
 ///
-/// Texts are divided by a hash, so that equal ones are in one set. Of what is kept back for
+/// Texts are divided by a hash, and those with equal tokens are in one set. Texts without tokens
+/// are left out. Of what is kept back for
 /// validation a quarter each is for importance and selection; half each if nothing is trained, as
 /// in shares_to_measure. What has more than `length` tokens, special ones included, is cut, as
 /// Transformers does. Throws what read_table() and open_tokenizer() throw; DataError for a set

@@ -22,6 +22,7 @@ inline namespace HEADROOM_PRECISION {
 namespace {
 
 constexpr Real contrast_scale = 20;  // of cosines as logits
+constexpr std::int32_t filler = 0;   // behind a text, where nothing is read
 constexpr double masked_share = 0.15, shown_as_mask = 0.8, shown_as_random = 0.1;
 
 /// The labels of one text, ignored_label where nothing is masked; `tokens` become what the model
@@ -70,7 +71,6 @@ Index FolderBatch::label_count() const {
 
 FolderBatch make_folder_batch(const FolderTask& task, std::span<const FolderExample> examples,
                               Index vocabulary, std::uint64_t seed, std::uint64_t round) {
-  const std::int32_t filler = task.ids.pad.value_or(0);
   std::vector<Tokens> inputs, targets, labels;
   Ids numbers(Shape{std::ssize(examples)});  // the label of each example
   for (Index b = 0; b < std::ssize(examples); ++b) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -159,12 +160,14 @@ class FolderLearner : public Learner {
  private:
   bool answers() const { return task_.objective == FolderObjective::classify; }
 
-  bool predicts_tokens() const { return !answers() && task_.objective != FolderObjective::keep; }
+  bool keeps() const { return task_.objective == FolderObjective::keep; }
+
+  bool predicts_tokens() const { return !answers() && !keeps(); }
 
   FolderBatch batch_of(std::span<const FolderExample> examples, std::uint64_t round) {
     FolderBatch batch =
         make_folder_batch(task_, examples, config_.source_vocabulary, options_.seed, round);
-    if (task_.objective == FolderObjective::keep) batch.former = former_.of(examples);
+    if (keeps()) batch.former = former_.of(examples);
     return batch;
   }
 
@@ -214,7 +217,7 @@ class FolderLearner : public Learner {
 
   /// The mean over the labels that count.
   Tensor mean_loss_of(const FolderBatch& batch, HeadProbe* probe) const {
-    if (task_.objective == FolderObjective::keep) {
+    if (keeps()) {
       return mean(folder_losses(*model_, task_.objective, batch, probe));
     }
     return cross_entropy(folder_logits(*model_, task_.objective, batch, probe), batch.labels,
@@ -228,7 +231,7 @@ class FolderLearner : public Learner {
     Neighbours neighbours;
     each_batch(set, most, [&](const FolderBatch& batch) {
       labels += batch.label_count();
-      if (task_.objective == FolderObjective::keep) {
+      if (keeps()) {
         const Array present = folder_embeddings(*model_, batch, nullptr).value();
         neighbours.add(batch.former, present);
         for (Index i = 0; i < present.size(); ++i) {
@@ -247,7 +250,9 @@ class FolderLearner : public Learner {
                       name_of(set)),
           {"data", "split"});
     }
+    if (keeps()) loss = std::max(loss, 0.0);  // a cosine may round to above 1
     Record record{{fmt::format("{}_loss", name_of(set)), loss / double(labels)}};
+    if (!std::isfinite(loss)) return record;  // no output is the largest, or the nearest
     if (const auto kept = neighbours.kept()) {
       record["neighbours"] = *kept;
     } else if (answers() || task_.objective == FolderObjective::masked) {

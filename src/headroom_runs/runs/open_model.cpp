@@ -6,8 +6,8 @@
 #include "headroom/base/error.hpp"
 #include "headroom_foreign/folders/folder_texts.hpp"
 #include "headroom_foreign/folders/model_folder.hpp"
-#include "headroom_foreign/tokenizers/open_tokenizer.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
+#include "headroom_runs/tables/folder_data.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -24,14 +24,7 @@ std::string text_of(const SavedModel& saved, const char* member) {
 }
 
 void add_tokenizers(SavedModel& saved, const fs::path& folder) {
-  const std::shared_ptr<const Tokenizer> tokenizer = open_tokenizer(folder);
-  const ModelConfig& config = saved.config;
-  Index tokens = config.source_vocabulary;
-  if (config.kind == ModelKind::seq2seq) tokens = std::min(tokens, config.target_vocabulary);
-  if (tokenizer->size() > tokens) {
-    throw FileError(fmt::format("{}: the tokenizer has {} tokens, but the model only {}",
-                                folder.string(), tokenizer->size(), tokens));
-  }
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_for(folder, saved.config);
   for (const char* name : {"source", "target", "tokens"}) saved.tokenizers[name] = tokenizer;
 }
 
@@ -78,7 +71,7 @@ void require_outputs(const SavedModel& saved) {
   if (has_outputs(saved)) return;
   const std::string architecture = text_of(saved, "architecture");
   throw UsageError(fmt::format("{}: a {} has no outputs; attend shows its attention", saved.origin,
-                               architecture.empty() ? name_of(saved.config.kind) : architecture),
+                               architecture.empty() ? "text encoder" : architecture),
                    {"model"});
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <memory>
 #include <set>
@@ -37,7 +38,7 @@ class FolderReader {
   FolderReader(const ModelFolder& folder, FolderObjective objective, Index length,
                const std::vector<std::string>& new_classes)
       : folder_(folder),
-        tokenizer_(open_tokenizer(folder.path)),
+        tokenizer_(tokenizer_for(folder.path, folder.config)),
         length_(std::min(length, folder.config.longest)) {
     task.objective = objective;
     task.ids = tokenizer_->special_ids();
@@ -57,22 +58,30 @@ class FolderReader {
 
   FolderTask task;
 
-  /// The ids of a text as the model reads them.
-  Tokens read(const std::string& text) {
-    Tokens ids = checked(tokenizer_->encode(text));
+  /// The ids of a text as the model reads them; nothing if it has none besides special ones.
+  std::optional<Tokens> read(const std::string& text) {
+    Tokens ids = tokenizer_->encode(text);
+    if (ids.empty()) return std::nullopt;
     cut(ids, length_ - task.before - task.after);
     return tokenizer_->framed(std::move(ids));
   }
-  /// The ids of a translation, with room for its end.
-  Tokens read_target(const std::string& text) {
+  /// The ids of a translation, with room for its end; nothing if it has none.
+  std::optional<Tokens> read_target(const std::string& text) {
     const auto* pieces = dynamic_cast<const SentencePieceTokenizer*>(tokenizer_.get());
-    Tokens ids =
-        checked(pieces != nullptr ? pieces->encode_target(text) : tokenizer_->encode(text));
+    Tokens ids = pieces != nullptr ? pieces->encode_target(text) : tokenizer_->encode(text);
+    if (ids.empty()) return std::nullopt;
     cut(ids, length_ - 1);
     return ids;
   }
   /// The ids of a whole text.
-  Tokens read_all(const std::string& text) { return checked(tokenizer_->encode(text)); }
+  Tokens read_all(const std::string& text) { return tokenizer_->encode(text); }
+  /// Equal for texts that the model reads alike, because they are cut or in lower case.
+  std::string key(const std::string& text) const {
+    Tokens ids = tokenizer_->encode(text);
+    const Index room = length_ - task.before - task.after;
+    if (std::ssize(ids) > room) ids.resize(std::size_t(room));
+    return fmt::format("{}", fmt::join(ids, " "));
+  }
 
   /// The number of a label. Throws DataError for an unknown one.
   std::int32_t label(const TableRow& row, const fs::path& path) const {
@@ -84,6 +93,7 @@ class FolderReader {
   }
 
   /// Takes labels for the numbers of classes if all are such, and not all are names of classes.
+  /// Throws FileError for names if two classes share one.
   void look_at(const Sets& sets) {
     std::map<std::string, std::int32_t> numbers;
     for (std::size_t i = 0; i < task.classes.size(); ++i) numbers[std::to_string(i)] = int(i);
@@ -94,14 +104,30 @@ class FolderReader {
                 *rows, [&](const TableRow& row) { return known.contains(row.cells[1]); });
           });
     };
-    if (!all_in(class_of_) && all_in(numbers)) class_of_ = numbers;
+    are_numbers_ = !all_in(class_of_) && all_in(numbers);
+    if (are_numbers_) {
+      class_of_ = numbers;
+    } else if (std::ssize(class_of_) < std::ssize(task.classes)) {
+      throw FileError(
+          fmt::format("{}: \"id2label\" has the same name for two classes; give labels as numbers",
+                      (folder_.path / "config.json").string()));
+    }
   }
 
   Index window() const { return length_; }
-  std::string text() const {
-    if (cut_ == 0) return "";
-    return fmt::format("{} {} cut to {} tokens\n", with_commas(cut_),
-                       cut_ == 1 ? "text is" : "texts are", length_);
+  std::string text(Index without_tokens) const {
+    std::string text;
+    const auto add = [&](Index count, const std::string& what) {
+      if (count == 0) return;
+      text += fmt::format("{} text{} {}\n", with_commas(count), count == 1 ? " is" : "s are", what);
+    };
+    if (are_numbers_) {
+      text += fmt::format("labels are the numbers of the classes: 0 is {}\n",
+                          printable(task.classes.front()));
+    }
+    add(cut_, fmt::format("cut to {} tokens", length_));
+    add(without_tokens, "left out: no tokens");
+    return text;
   }
   /// Tokens between bars, for an example.
   std::string shown(const Tokens& ids) const {
@@ -117,19 +143,6 @@ class FolderReader {
  private:
   static constexpr std::int32_t marker = -1;
 
-  Tokens checked(Tokens ids) const {
-    const ModelConfig& config = folder_.config;
-    const Index known = config.kind == ModelKind::classifier
-                            ? config.source_vocabulary
-                            : std::min(config.source_vocabulary, config.target_vocabulary);
-    for (const std::int32_t id : ids) {
-      if (id < known) continue;
-      throw FileError(
-          fmt::format("{}: the tokenizer has the id {}, but the model has {} embeddings",
-                      folder_.path.string(), id, with_commas(known)));
-    }
-    return ids;
-  }
   void cut(Tokens& ids, Index most) {
     if (std::ssize(ids) <= most) return;
     ids.resize(std::size_t(most));
@@ -156,6 +169,7 @@ class FolderReader {
   const ModelFolder& folder_;
   std::unique_ptr<ForeignTokenizer> tokenizer_;
   Index length_, cut_ = 0;
+  bool are_numbers_ = false;                      // the labels of the data
   std::map<std::string, std::int32_t> class_of_;  // by the labels of the data
 };
 
@@ -246,7 +260,18 @@ std::vector<std::string> labels_of_table(const TaskOptions& data, const TableOpt
     throw DataError(fmt::format("{}: all rows have the label \"{}\"; a classifier needs two",
                                 data.data.string(), printable(*labels.begin())));
   }
-  return {labels.begin(), labels.end()};
+  std::vector<std::string> sorted(labels.begin(), labels.end());
+  const auto number_in = [](const std::string& text) -> std::optional<std::int64_t> {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole ? std::optional(number) : std::nullopt;
+  };
+  if (std::ranges::all_of(sorted,
+                          [&](const auto& label) { return number_in(label).has_value(); })) {
+    std::ranges::stable_sort(sorted, {}, number_in);
+  }
+  return sorted;
 }
 
 ModelFolder open_folder_for(const fs::path& path, FolderObjective objective,
@@ -271,6 +296,22 @@ ModelFolder open_folder_for(const fs::path& path, FolderObjective objective,
   return folder;
 }
 
+std::unique_ptr<ForeignTokenizer> tokenizer_for(const fs::path& folder, const ModelConfig& config) {
+  std::unique_ptr<ForeignTokenizer> tokenizer = open_tokenizer(folder);
+  const bool pairs = config.kind == ModelKind::seq2seq;
+  const Index known = pairs ? std::min(config.source_vocabulary, config.target_vocabulary)
+                            : config.source_vocabulary;
+  Index tokens = tokenizer->size();
+  const auto last = std::int32_t(tokens - 1);
+  const SpecialIds ids = tokenizer->special_ids();
+  const bool pads_only =
+      ids.pad == last && ids.mask != last && std::ranges::count(tokenizer->framed({}), last) == 0;
+  if (pads_only) --tokens;
+  if (tokens <= known) return tokenizer;
+  throw FileError(fmt::format("{}: the tokenizer has {} tokens, but the model only {}",
+                              folder.string(), tokens, known));
+}
+
 FolderData read_folder_data(const ModelFolder& folder, FolderObjective objective,
                             const TaskOptions& data, const TableOptions& table, Index length,
                             const std::vector<std::string>& classes) {
@@ -283,6 +324,7 @@ FolderData read_folder_data(const ModelFolder& folder, FolderObjective objective
   FolderTask& task = reader.task;
   std::string example;
   SkippedLines skipped;
+  Index without_tokens = 0;
   if (objective == FolderObjective::text) {
     read_windows(reader, data.data, table.shares);
   } else {
@@ -291,15 +333,22 @@ FolderData read_folder_data(const ModelFolder& folder, FolderObjective objective
         {FolderObjective::keep, {"text"}},
         {FolderObjective::classify, {"text", "label"}},
         {FolderObjective::pairs, {"source", "target"}}};
-    SetReader rows(data, table, columns.at(objective), {});
+    SetReader rows(data, table, columns.at(objective), {},
+                   [&](const TableRow& row) { return reader.key(row.cells[0]); });
     const Sets sets = rows.read();
     skipped = rows.skipped();
     if (objective == FolderObjective::classify) reader.look_at(sets);
     const auto examples = [&](const TableRows& of, const fs::path& path) {
       std::vector<FolderExample> made;
       for (const TableRow& row : of) {
-        FolderExample& one = made.emplace_back(FolderExample{reader.read(row.cells[0])});
-        if (objective == FolderObjective::pairs) one.target = reader.read_target(row.cells[1]);
+        const bool is_pair = objective == FolderObjective::pairs;
+        const auto tokens = reader.read(row.cells[0]);
+        const auto target = is_pair ? reader.read_target(row.cells[1]) : Tokens();
+        if (!tokens || !target) {
+          ++without_tokens;
+          continue;
+        }
+        FolderExample& one = made.emplace_back(FolderExample{*tokens, *target});
         if (objective == FolderObjective::classify) one.label = reader.label(row, path);
       }
       return made;
@@ -318,7 +367,7 @@ FolderData read_folder_data(const ModelFolder& folder, FolderObjective objective
                 {"folder", fs::absolute(folder.path).lexically_normal().string()},
                 {"architecture", folder.architecture}};
   if (!task.classes.empty()) task.about["classes"] = task.classes;
-  std::string text = examples_text(task, trains) + example + reader.text();
+  std::string text = examples_text(task, trains) + example + reader.text(without_tokens);
   if (skipped.total() > 0) text += skipped.text() + "\n";
   return {std::move(task), std::move(text)};
 }

@@ -28,13 +28,21 @@ std::size_t end_of_set(Index before, Index share, Index all, std::size_t sources
   return std::min(std::max(place, begin + 1), sources);
 }
 
-/// Divides rows by their sources, in the order of a hash.
-Sets divided(TableRows rows, const Shares& shares, const fs::path& path) {
+/// Divides rows by their keys, in the order of a hash of the first of the texts that share a key.
+Sets divided(TableRows rows, const std::function<std::string(const TableRow&)>& key_of,
+             const Shares& shares, const fs::path& path) {
   // The hash alone has similar numbers for texts that begin alike, which would be in one set then.
-  std::set<std::pair<std::uint32_t, std::string>> sources;
+  using Place = std::pair<std::uint32_t, std::string>;
+  std::map<std::string, Place> place_of;
+  std::vector<std::string> keys;
   for (const TableRow& row : rows) {
-    sources.emplace(Rng(0, row.cells[0]).word(), row.cells[0]);
+    keys.push_back(key_of ? key_of(row) : row.cells[0]);
+    const Place here{Rng(0, row.cells[0]).word(), row.cells[0]};
+    const auto [known, is_new] = place_of.emplace(keys.back(), here);
+    if (!is_new) known->second = std::min(known->second, here);
   }
+  std::set<std::pair<Place, std::string>> sources;
+  for (const auto& [key, place] : place_of) sources.emplace(place, key);
   const Index all = shares.train + shares.validation + shares.test;
   const Index wanted =
       Index(shares.train > 0) + Index(shares.validation > 0) + Index(shares.test > 0);
@@ -49,13 +57,14 @@ Sets divided(TableRows rows, const Shares& shares, const fs::path& path) {
   const std::size_t held = end_of_set(shares.test, shares.validation, all, count, test);
   std::map<std::string, Split> set_of;
   std::size_t place = 0;
-  for (const auto& [hash, source] : sources) {
-    set_of[source] = place < test ? Split::test : place < held ? Split::validation : Split::train;
+  for (const auto& [hash, key] : sources) {
+    set_of[key] = place < test ? Split::test : place < held ? Split::validation : Split::train;
     ++place;
   }
   Sets sets;
-  for (TableRow& row : rows) {
-    switch (set_of.at(row.cells[0])) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    TableRow& row = rows[i];
+    switch (set_of.at(keys[i])) {
       case Split::train: sets.train.push_back(std::move(row)); break;
       case Split::validation: sets.validation.push_back(std::move(row)); break;
       case Split::test: sets.test.push_back(std::move(row)); break;
@@ -84,7 +93,7 @@ Sets SetReader::read() {
   Shares shares = table_.shares;
   if (!table_.validation.empty()) shares.validation = 0;
   if (!table_.test.empty()) shares.test = 0;
-  Sets sets = divided(rows_of(data_.data), shares, data_.data);
+  Sets sets = divided(rows_of(data_.data), key_of_, shares, data_.data);
   if (!table_.validation.empty()) sets.validation = rows_of(table_.validation);
   if (!table_.test.empty()) sets.test = rows_of(table_.test);
   return sets;

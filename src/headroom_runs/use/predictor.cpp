@@ -23,6 +23,8 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
+constexpr std::int32_t filler = 0;  // behind a text, where nothing is read
+
 const char* read_name(ModelKind kind) { return kind == ModelKind::seq2seq ? "source" : "tokens"; }
 const char* written_name(ModelKind kind) {
   return kind == ModelKind::seq2seq ? "target" : "tokens";
@@ -93,8 +95,8 @@ Tokens Predictor::tokens_of(const std::string& text, Prediction& prediction) con
 void Predictor::generate(std::span<const Tokens> sources, std::span<Prediction* const> into) const {
   DecodingLimits limits = limits_of(*saved_);
   limits.longest = saved_->config.longest - 1;
-  auto outputs = outputs_for(saved_->seq2seq(), sources, read_->special_ids().pad.value_or(0),
-                             limits, options_.beam, options_.batch_size);
+  auto outputs =
+      outputs_for(saved_->seq2seq(), sources, filler, limits, options_.beam, options_.batch_size);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (const Written& one : outputs[i]) {
       if (std::ssize(into[i]->candidates) == options_.candidates) break;
@@ -111,7 +113,7 @@ void Predictor::classify(std::span<const Tokens> texts, std::span<Prediction* co
   for (const std::vector<Index>& examples : batches_by_length(lengths, options_.batch_size)) {
     std::vector<Tokens> rows;
     for (const Index example : examples) rows.push_back(at(texts, example));
-    const Padded batch = pad(rows, read_->special_ids().pad.value_or(0));
+    const Padded batch = pad(rows, filler);
     const Array log_p = log_softmax(model(batch.ids, batch.lengths)).value();
     const Index classes = log_p.dim(1);
     for (std::size_t row = 0; row < examples.size(); ++row) {
