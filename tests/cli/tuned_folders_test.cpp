@@ -154,17 +154,13 @@ TEST_CASE("a model folder is measured, pruned, trained on, and written back, for
     run({"export", "--model", "run", "--form", "dense", "--out", "dense"});
     const headroom::ModelFolder dense = headroom::open_model_folder(
         folder / "dense", tuned.task == "text" ? "GPT2LMHeadModel" : "");
-    CHECK(dense.removed.empty());
+    CHECK(dense.removed.size() == 2);
+    CHECK(dense.absent().empty());
     CHECK(fs::exists(folder / "dense/README.md"));
     const Finished measured_again = run({"importance", "--model", "dense", "--data", tuned.data,
                                          "--metric", "leave_one_out", "--json"});
-    // The dead heads of the dense form change nothing.
-    Index dead = 0;
-    const json scores = json::parse(measured_again.out)["metrics"][0]["scores"];
-    for (const json& score : scores) {
-      dead += score == 0 ? 1 : 0;
-    }
-    CHECK(dead == 2);
+    // The removed heads are known as removed, though the dense form has them as zeros.
+    CHECK(json::parse(measured_again.out)["heads"].size() == importance["heads"].size() - 2);
 
     // A folder that has lost heads is trained on, and its run as well.
     if (tuned.task != "keep") continue;
@@ -270,6 +266,9 @@ TEST_CASE("parts of a model are frozen or have a rate of their own") {
   CHECK_THAT(nothing.err, Contains("nothing is left to train"));
   const Finished malformed = train({"--part-rates", "classifier"}, "x");
   CHECK_THAT(malformed.err, Contains("--part-rates \"classifier\" is not a part with"));
+  CHECK_THAT(train({"--part-rates", "classifier=2,classifier=3"}, "x").err,
+             Contains("--part-rates: \"classifier\" is there twice"));
+  CHECK_THAT(train({"--freeze", "bert,classifier"}, "x").err, Contains("nothing is left to train"));
   CHECK_FALSE(fs::exists(folder / "x"));
 }
 
@@ -353,6 +352,7 @@ TEST_CASE("what cannot be trained or measured of a model folder is one line with
   folder.file("unknown.tsv", "text\tlabel\n" + lines_of({"a b\tlow", "c\tmiddle", "d\thigh"}));
   folder.file("empty.txt", "");
   folder.file("two.txt", "a\nb\n");
+  folder.file("few.txt", "a\nb\nc\nd\ne f\na b\n");
   const std::string path = model.path().string();
   const struct {
     std::vector<std::string> words;
@@ -386,11 +386,19 @@ TEST_CASE("what cannot be trained or measured of a model folder is one line with
     CHECK_THAT(run.err, Contains(one.says));
     CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
   }
+  const Finished few = headroom_program({"train", "--from", path, "--task", "keep", "--data",
+                                         "few.txt", "--prune", "2", "--out", "few"},
+                                        folder);
+  CHECK(few.code == 2);
+  CHECK_THAT(few.err, Contains("importance set is empty"));
+  CHECK_FALSE(fs::exists(folder / "few"));
   // A run whose folder is gone says so.
   CHECK(headroom_program({"train", "--from", path, "--data", "labels.tsv", "--steps", "1",
                           "--evaluate-every", "1", "--out", "run"},
                          folder)
             .code == 0);
+  CHECK_THAT(headroom_program({"evaluate", "--model", "run"}, folder).err,
+             Contains("evaluate is for models of headroom's own"));
   const Finished inside = headroom_program(
       {"export", "--model", "run", "--form", "dense", "--out", path + "/inside"}, folder);
   CHECK(inside.code == 2);

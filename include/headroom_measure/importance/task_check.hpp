@@ -28,7 +28,8 @@ struct TaskCheck {
   std::string text() const;
   /// "The model has not learned the task: its accuracy of 51.4 % is not clearly better than the
   /// 50.3 % of the best constant answer (1,000 test examples)"; "may not have learned" if it is
-  /// better on fewer than 30 examples. Empty if it has learned it. `name` is the model in words.
+  /// better on fewer than 30 examples, or compared by loss on so few. Empty if it has learned it.
+  /// `name` is the model in words.
   std::string warning(const std::string& name = "The model") const;
 };
 

@@ -105,7 +105,8 @@ Command add_export(CLI::App& program) {
                   "and head, from 0)")
       ->type_name("HEADS");
   add_out(*app, options->out, "folder of the files");
-  app->add_flag("--force", options->force, "replace the files of an earlier export in --out");
+  app->add_flag("--force", options->force,
+                "replace the files of an earlier export with --to in --out");
   app->footer(fmt::format("Example: {} export --model runs/dates-1 --to onnx --out dates-onnx",
                           invocation()));
   return {app, [options] { return export_model(*options); }};

@@ -51,7 +51,9 @@ fs::path folder_for_files(const std::string& out, const char* name, bool force) 
   if (fs::is_directory(out) && !fs::is_empty(out)) {
     if (fs::exists(fs::path(out) / "config.json")) {
       throw UsageError(
-          fmt::format("--out {}: is the folder of a run or of a model; choose another", out));
+          fmt::format("--out {}: is the folder of a run or of a model, which is never replaced; "
+                      "choose another",
+                      out));
     }
     if (!force) {
       throw UsageError(

@@ -294,6 +294,9 @@ int train(TrainCommandOptions& options) {
   std::optional<FixedExample> example = data->example();
   std::unique_ptr<Learner> learner = (*std::move(data)).learner(run);
   check(run.parts, *learner);
+  if (settings.pruning.removes() && settings.pruning.given.empty()) {
+    learner->visit(ExampleSet::importance, 1, [](const ProbedBatch&) {});  // refuses an empty set
+  }
   auto [folder, lock] = new_run(options.out, run.task, options.force);
   run.data.data = input ? input->keep_in(folder) : own_data(run.data.data, folder);
   folder.write_config(settings.to_record());

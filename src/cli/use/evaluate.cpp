@@ -128,6 +128,12 @@ std::string notes_of(const Examples& examples, const Scores& scores, const Saved
 
 int evaluate(const EvaluateOptions& options) {
   const SavedModel saved = load_model(checkpoint_of(model_folder(options.model)));
+  if (saved.about.contains("folder")) {
+    throw UsageError(
+        fmt::format("--model {}: began with a model folder of Transformers, and evaluate is for "
+                    "models of headroom's own; predict shows its outputs",
+                    options.model));
+  }
   const std::optional<TrainingSettings> run = settings_of_run(saved);
   ScoreOptions how = options.scores;
   if (saved.config.kind != ModelKind::seq2seq && how.beam > 1) {

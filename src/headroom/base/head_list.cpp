@@ -46,7 +46,7 @@ std::vector<HeadId> heads_from(const std::string& text, const std::string& origi
       throw UsageError(fmt::format("{}: {} is listed twice", origin, word));
     }
     heads.push_back(head);
-    begin = end + 1;
+    begin = std::min(text.find_first_not_of(' ', end + 1), text.size());
   }
   return heads;
 }

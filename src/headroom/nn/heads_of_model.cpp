@@ -132,8 +132,10 @@ std::vector<ParameterEdit> prune(Module& model, std::span<const HeadId> heads) {
     const NamedAttention found =
         attention_at(model, {head.kind, head.layer}, "prune " + head.text());
     if (std::find(alive.begin(), alive.end(), head) == alive.end()) {
-      throw UsageError(fmt::format("prune: the model has no live head {}; alive there are {}",
-                                   head.text(), fmt::join(found.attention->alive(), ", ")));
+      const std::span<const Index> there = found.attention->alive();
+      throw UsageError(
+          fmt::format("prune: the model has no live head {}; alive there are {}", head.text(),
+                      there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", "))));
     }
   }
   std::vector<ParameterEdit> edits;

@@ -116,7 +116,8 @@ std::string TaskCheck::text() const {
 std::string TaskCheck::warning(const std::string& name) const {
   if (learned) return "";
   const bool is_better = measure == "loss" ? model < constant : model > constant;
-  const bool may = is_better && examples < enough_examples;
+  const bool few = examples < enough_examples;
+  const bool may = few && (is_better || measure == "loss");  // that answer is made of these labels
   return fmt::format(
       "{} {} not {}learned the task: its {} of {}{} is not clearly better than the {} of the best "
       "constant answer ({} test {})",

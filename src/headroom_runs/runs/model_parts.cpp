@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "headroom/base/error.hpp"
@@ -41,7 +42,7 @@ std::pair<std::string, double> rate_of(const std::string& item, const std::strin
       sign != item.npos && sign > 0 && sign + 1 + read == item.size() && factor > 0 && factor < 1e9;
   if (right) return {item.substr(0, sign), factor};
   throw UsageError(
-      fmt::format("{} \"{}\" is not a part with a positive factor, such as "
+      fmt::format("{} \"{}\" is not a part with a factor above 0 and below 1e9, such as "
                   "classifier=10",
                   shown, printable(item)));
 }
@@ -102,7 +103,12 @@ void check(const PartRules& rules, const std::string& freeze, const std::string&
   for (const std::string& item : items_of(rules.freeze)) {
     if (item.empty()) throw UsageError(freeze + " has an empty part");
   }
-  for (const std::string& item : items_of(rules.rates)) rate_of(item, rates);
+  std::set<std::string> parts;
+  for (const std::string& item : items_of(rules.rates)) {
+    const std::string part = rate_of(item, rates).first;
+    if (parts.insert(part).second) continue;
+    throw UsageError(fmt::format("{}: \"{}\" is there twice", rates, printable(part)));
+  }
 }
 
 void check(const PartRules& rules, Learner& learner) {
