@@ -1,5 +1,7 @@
 // Model folders that nobody wrote (configuration, index, headers, numbers): refused as a file, or a
 // model that runs.
+#include <fmt/format.h>
+
 #include "fuzz/folder_files.hpp"
 #include "fuzz/other_record.hpp"
 #include "headroom/autograd/tape.hpp"
@@ -85,21 +87,22 @@ void change_config(Record& config, FuzzedDataProvider& bytes) {
     config[bytes.PickValueInArray(keys)] = bytes.ConsumeIntegralInRange(0, 10'000'001);
   } else if (what == 2) {
     const std::string layer = std::to_string(bytes.ConsumeIntegralInRange(0, 2));
-    config["pruned_heads"] = {{layer, {bytes.ConsumeIntegralInRange(0, 4)}}};
+    const int head = bytes.ConsumeIntegralInRange(0, 4);
+    if (bytes.ConsumeBool()) {
+      config["pruned_heads"] = {{layer, {head}}};
+    } else {
+      config[zeroed_heads_key] = Record::array({fmt::format("encoder {}.{}", layer, head)});
+    }
   } else {
     change_some_member(config, bytes);
   }
 }
 
 /// Tensors that a folder may have besides, or under other names.
-constexpr const char* other_names[] = {"model.encoder.embed_positions.weight",
-                                       "model.shared.weight",
-                                       "lm_head.weight",
-                                       "pooler.dense.weight",
-                                       "classifier.weight",
-                                       "embeddings.LayerNorm.gamma",
-                                       "embeddings.position_ids",
-                                       "h.0.attn.masked_bias"};
+constexpr const char* other_names[] = {
+    "model.encoder.embed_positions.weight", "model.shared.weight",     "lm_head.weight",
+    "cls.predictions.decoder.bias",         "pooler.dense.weight",     "classifier.weight",
+    "embeddings.LayerNorm.gamma",           "embeddings.position_ids", "h.0.attn.masked_bias"};
 
 void change_tensor(Folder& folder, FuzzedDataProvider& bytes) {
   Shard& shard =

@@ -142,7 +142,8 @@ struct ImportanceTable {
   std::vector<HeadId> heads;  // as live_heads()
   std::vector<Column> columns;
   std::vector<Absent> absent;
-  Index forward = 0, backward = 0;  // passes over the examples
+  Index examples = 0;               // that were measured on; 0 if no metric needs any
+  Index forward = 0, backward = 0;  // passes over them
 
   /// The scores by one metric, those of a metric with keep_low negated: larger is more important.
   /// Throws UsageError if it is not in the table, with the reason if it is absent.

@@ -131,7 +131,7 @@ Record record_of(const ImportanceTable& table, const ImportanceCommandOptions& o
   const Likeness likeness = likeness_of(table);
   return {{"model", model},
           {"set", options.set},
-          {"examples", options.options.examples},
+          {"examples", table.examples},
           {"forward_passes", table.forward},
           {"backward_passes", table.backward},
           {"heads", heads},
@@ -314,13 +314,16 @@ int importance(ImportanceCommandOptions options) {
                 style.columns));
   }
   fmt::print(
-      "{} of {}: {} heads, at most {} examples of the set {}\n"
+      "{} of {}: {} heads, {} of the set {}\n"
       "{} forward and {} backward passes\n\n",
       options.metrics == "all"     ? "All metrics"
       : options.metrics == "cheap" ? "All cheap metrics"
                                    : options.metrics,
-      shown(folder.string()), table.heads.size(), measured.examples, options.set, table.forward,
-      table.backward);
+      shown(folder.string()), table.heads.size(),
+      table.examples == 0 ? "no examples"
+                          : fmt::format("{} example{}", with_commas(table.examples),
+                                        table.examples == 1 ? "" : "s"),
+      options.set, table.forward, table.backward);
   fmt::print(
       "{}\n{}",
       metrics.size() == 1 && check.learned ? ranking_text(table, table.columns[0].info)

@@ -88,6 +88,7 @@ ImportanceTable measured(Learner& learner, const std::vector<std::string>& names
   if (needs.any()) {
     EvidencePass pass(learner.model(), needs, options.seed);
     learner.visit(options.set, options.examples, [&](const ProbedBatch& batch) {
+      table.examples += batch.examples;
       pass.run(batch, [&](const Evidence& evidence) {
         for (const auto& metric : metrics) metric->see(evidence);
       });
@@ -100,6 +101,7 @@ ImportanceTable measured(Learner& learner, const std::vector<std::string>& names
     std::optional<HeadGame> own;
     if (shared == nullptr) own.emplace(learner, options.set, options.examples);
     HeadGame& game = shared == nullptr ? *own : *shared;
+    if (!needs.any()) table.examples = game.examples();
     const Index passes = game.passes(), gradient_passes = game.gradient_passes();
     for (const auto& metric : metrics) {
       if (metric->plays()) metric->play(game);
