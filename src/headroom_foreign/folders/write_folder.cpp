@@ -32,8 +32,9 @@ std::set<std::string> module_folders(const fs::path& folder) {
   if (!fs::is_regular_file(file)) return folders;
   const Record modules = parse_json(read_file(file, longest), file.string());
   for (const Record& one : modules.is_array() ? modules : Record::array()) {
-    const Record path = one.is_object() ? one.value("path", Record()) : Record();
-    if (path.is_string()) folders.insert(fs::path(path.get<std::string>()).begin()->string());
+    const Record text = one.is_object() ? one.value("path", Record()) : Record();
+    const fs::path path = text.is_string() ? text.get<std::string>() : "";
+    if (!path.empty()) folders.insert(path.begin()->string());  // one is the folder itself
   }
   return folders;
 }
