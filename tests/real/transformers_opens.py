@@ -6,7 +6,7 @@ usage: transformers_opens.py PROGRAM FOLDERS        (FOLDERS: tests/parity/folde
 Per folder of BERT and GPT-2 with heads to spare, with the program in double:
 * dense: the outputs are those of the model whose heads Transformers 4 pruned itself;
 * dense: after 20 steps of AdamW with weight decay and dropout the removed heads are exactly 0, and
-  with W_O = 0 alone they are not;
+  with W_O = 0 alone they are not; saved then, headroom knows them as removed;
 * compact, under Transformers 4: each weight is the bits that its prune_heads() leaves, the outputs
   are the same, and what it saves again is read by headroom and written back with the same numbers.
 Under Transformers 5, which has no prune_heads(), only that dense folders open with the outputs of
@@ -72,6 +72,14 @@ def export(program, folder, form, out, removed, kind):
     subprocess.run(words + (["--remove", heads] if heads else []), check=True, capture_output=True)
 
 
+def removed_by(program, folder):
+    """The heads that headroom takes for removed, after their weights were looked at."""
+    export(program, folder, "compact", f"{folder}-compact", {}, "")
+    shown = subprocess.run([program, "inspect", "--model", folder, "--json"], check=True,
+                           capture_output=True)
+    return sorted(json.loads(shown.stdout)["removed"])
+
+
 def parts_of_heads(model, removed, only_output=False):
     """W_V, b_V and the part of W_O of the removed heads, as views."""
     size = model.config.hidden_size // model.config.num_attention_heads
@@ -130,6 +138,10 @@ def check(program, folder, work):
         faults.append(f"dense: outputs differ by {difference}")
     if (left := after_training(dense, removed)) != 0:
         faults.append(f"dense: a removed head is {left} after training")
+    dense.save_pretrained(work / "trained")
+    listed = removed_by(program, work / "trained")
+    if listed != sorted(f"{kind} {layer}.{head}" for layer, all in removed.items() for head in all):
+        faults.append(f"dense: trained and saved, headroom takes {listed} for removed")
     regrown = opened(folder)
     with torch.no_grad():
         for part in parts_of_heads(regrown, removed, only_output=True):

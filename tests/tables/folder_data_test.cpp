@@ -97,6 +97,10 @@ TEST_CASE("labels are read as the numbers of classes only where the data say so"
   CHECK_THAT(numbers.text, Contains("labels are the numbers of the classes: 0 is low"));
   CHECK_THROWS_WITH(letters.read(FolderObjective::classify, "a.tsv", table("low", "high")),
                     Contains("the same name for two classes; give labels as numbers"));
+
+  small.json["problem_type"] = "regression";
+  CHECK_THROWS_WITH(Letters(small).read(FolderObjective::classify, "a.tsv", table("0", "2")),
+                    Contains("the 3 outputs are numbers, not classes"));
 }
 
 TEST_CASE("only a token for padding may lack an embedding") {

@@ -17,7 +17,8 @@ inline namespace HEADROOM_PRECISION {
 DecodingLimits folder_limits(const std::filesystem::path& folder, const ModelConfig& config);
 
 /// The names of so many classes by `id2label` of config.json: "LABEL_3" for one that it does not
-/// name. Throws FileError for a name that is no text.
+/// name. Throws FileError for a name that is no text, and if `problem_type` says that several
+/// outputs are numbers.
 std::vector<std::string> folder_classes(const std::filesystem::path& folder, Index classes);
 
 }  // namespace HEADROOM_PRECISION

@@ -106,7 +106,8 @@ ModelConfig classifier_config(const ConfigReader& json, const FolderTensors& ten
                                 tensors.origin(), classes.text()));
   }
   config.target_vocabulary = classes[0];
-  json.only("problem_type", classes[0] == 1 ? "regression" : "single_label_classification");
+  const std::string problem = json.text("problem_type", "regression");
+  if (problem != "regression") json.only("problem_type", "single_label_classification");
   return config;
 }
 

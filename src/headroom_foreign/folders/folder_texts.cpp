@@ -50,6 +50,12 @@ DecodingLimits folder_limits(const fs::path& folder, const ModelConfig& config) 
 std::vector<std::string> folder_classes(const fs::path& folder, Index classes) {
   const fs::path file = folder / "config.json";
   const Record json = json_in(file);
+  if (classes > 1 && json.value("problem_type", Record()) == "regression") {
+    throw FileError(
+        fmt::format("{}: \"problem_type\" is \"regression\": the {} outputs are numbers, "
+                    "not classes",
+                    file.string(), classes));
+  }
   std::vector<std::string> names;
   for (Index i = 0; i < classes; ++i) {
     const Record::json_pointer place(fmt::format("/id2label/{}", i));
