@@ -128,12 +128,6 @@ TEST_CASE("a config.json that is wrong or not computed here is refused by its ke
       {bert, key("headroom_removed_heads", {7}), "names 7, which is no head of the model"},
       {bert, key("headroom_removed_heads", {"encoder 0.1", "encoder 0.1"}), "0.1\" twice"},
       {bert, key("headroom_removed_heads", {"encoder 0.1"}), "but its weights are not 0"},
-      {bert,
-       [](SmallFolder& f) {
-         f.json["pruned_heads"] = {{"0", {1}}};
-         f.json["headroom_removed_heads"] = {"encoder 0.1"};
-       },
-       "names encoder 0.1, as pruned_heads does"},
       {marian, key("share_encoder_decoder_embeddings", false),
        "tensor \"model.decoder.embed_tokens.weight\": is missing"},
       {marian, without("pad_token_id"), "\"pad_token_id\" must be the id of a token"},

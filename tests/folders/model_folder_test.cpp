@@ -115,6 +115,7 @@ TEST_CASE("heads that were pruned are absent, and keep their numbers") {
     folder.tensors.put(name, array);
   }
   folder.json["pruned_heads"] = {{"0", {3, 1}}, {"1", {0}}};
+  folder.json["headroom_removed_heads"] = {"decoder 0.3"};  // was 0 before it was pruned
   const ModelFolder opened = open_model_folder(folder.write(files));
   CHECK(opened.removed == removed);
   const std::unique_ptr<Module> model = opened.load();

@@ -23,6 +23,10 @@ inline namespace HEADROOM_PRECISION {
 ///   leaves; version 5 does not open it.
 enum class FolderForm { dense, compact };
 
+/// Throws UsageError where Transformers opens no folder of that form of this model: no compact one
+/// of a Marian without some heads, and of an attention without any.
+void require_form(const ModelFolder& source, Module& model, FolderForm form);
+
 /// Writes a model into the folder `out`, which must exist, and returns the files. The model is one
 /// that `source` describes, possibly with fewer heads and other numbers. Tensors that did not
 /// change keep their bytes, types and files; without any change the files are copies. Numbers that
@@ -32,8 +36,8 @@ enum class FolderForm { dense, compact };
 /// config.json is written last: a folder without it is no model, so that a full disk leaves none
 /// that looks whole.
 ///
-/// Throws FileError; UsageError for a model that `source` does not describe, and for `compact`
-/// where Transformers has no such form: for Marian, and for an attention without heads.
+/// Throws FileError; UsageError for a model that `source` does not describe; what require_form()
+/// throws.
 std::vector<std::filesystem::path> write_model_folder(const ModelFolder& source, Module& model,
                                                       FolderForm form,
                                                       const std::filesystem::path& out);

@@ -40,9 +40,9 @@ struct FolderTask {
   FolderObjective objective = FolderObjective::text;
   std::vector<FolderExample> train, importance, selection, validation, test;
   std::vector<std::string> classes = {};  // classify
-  SpecialIds ids = {};          // the mask; of pairs begin and end of a target
-  Index before = 0, after = 0;  // special tokens around each text, which are not masked
-  Record about = {};            // the entry in a checkpoint; see Learner::about()
+  SpecialIds ids = {};                    // the mask; of pairs begin and end of a target
+  Index before = 0, after = 0;            // special tokens around each text, which are not masked
+  Record about = {};                      // the entry in a checkpoint; see Learner::about()
 
   /// The examples of a set.
   const std::vector<FolderExample>& of(ExampleSet set) const;

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "headroom/data/task.hpp"
 #include "headroom_foreign/folders/model_folder.hpp"
 #include "headroom_foreign/learning/folder_task.hpp"
-#include "headroom_foreign/tokenizers/foreign_tokenizer.hpp"
 #include "headroom_runs/tables/table_tasks.hpp"
 
 namespace headroom {
@@ -32,12 +30,8 @@ bool needs_new_classifier(const std::filesystem::path& path);
 /// The labels of a table for a new head: in the order of numbers if all are whole numbers, else in
 /// byte order. Throws what read_table() throws, DataError
 /// for fewer than two.
-std::vector<std::string> labels_of_table(const TaskOptions& data, const TableOptions& table);
-
-/// The tokenizer of a folder. Throws what open_tokenizer() throws, and FileError if texts can have
-/// tokens that the model has no embedding for; one for padding alone is allowed.
-std::unique_ptr<ForeignTokenizer> tokenizer_for(const std::filesystem::path& folder,
-                                                const ModelConfig& config);
+std::vector<std::string> labels_of_table(const TaskOptions& data, const TableOptions& table,
+                                         const std::filesystem::path& folder);
 
 /// Examples with lines about them for people.
 struct FolderData {

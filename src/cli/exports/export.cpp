@@ -40,6 +40,7 @@ int export_folder(const std::string& name, const ModelFolder& source, Module& mo
   const auto form = from_name<FolderForm>("--form", options.form);
   prune(model,
         options.remove.empty() ? std::vector<HeadId>() : heads_from(options.remove, "--remove"));
+  require_form(source, model, form);
   Index all = 0;
   for (const NamedAttention& found : attentions(model)) all += found.attention->config().heads;
   const std::filesystem::path folder = folder_for_files(options.out, "export", options.force);

@@ -131,7 +131,7 @@ int evaluate(const EvaluateOptions& options) {
   if (saved.about.contains("folder")) {
     throw UsageError(
         fmt::format("--model {}: began with a model folder of Transformers, and evaluate is for "
-                    "models of headroom's own; predict shows its outputs",
+                    "models of headroom's own; report shows its results",
                     options.model));
   }
   const std::optional<TrainingSettings> run = settings_of_run(saved);

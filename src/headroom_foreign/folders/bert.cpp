@@ -12,8 +12,8 @@ inline namespace HEADROOM_PRECISION {
 
 namespace {
 
-/// The names of the base model, and those of a head.
-NameTable table_with(const std::vector<NameRow>& head) {
+/// The names of the base model, those of a head, and second names.
+NameTable table_with(const std::vector<NameRow>& head, const std::vector<SecondName>& second) {
   NameTable table{
       "bert.",
       ForeignLayout::bert,
@@ -29,8 +29,7 @@ NameTable table_with(const std::vector<NameRow>& head) {
           {"encoder.layer.#.output.LayerNorm", "encoder.layers.#.norm2", NameOf::layer},
           {"pooler.dense", "pooler", NameOf::layer},
       },
-      {{"cls.predictions.decoder.weight", "embedding.weight"},
-       {"cls.predictions.decoder.bias", "output.bias"}},
+      second,
       // A buffer, the second head of the pre-training, and a pooler that no output needs.
       {"embeddings.position_ids", "cls.seq_relationship.", "pooler."}};
   table.rows.insert(table.rows.end(), head.begin(), head.end());
@@ -38,16 +37,20 @@ NameTable table_with(const std::vector<NameRow>& head) {
 }
 
 const NameTable& bert_names(const ModelConfig& config) {
-  static const NameTable base = table_with({}),
-                         classifier = table_with({{"classifier", "output", NameOf::layer, false}}),
-                         masked = table_with({
-                             {"cls.predictions.transform.dense", "transform", NameOf::layer, false},
-                             {"cls.predictions.transform.LayerNorm", "transform_norm",
-                              NameOf::layer, false},
-                             {"cls.predictions.decoder.weight", "output.weight", NameOf::parameter,
-                              false},
-                             {"cls.predictions.bias", "output.bias", NameOf::parameter, false},
-                         });
+  // A file of a masked language model may be read without its head.
+  const SecondName decoder{"cls.predictions.decoder.weight", "embedding.weight"},
+      bias{"cls.predictions.decoder.bias", "output.bias"};
+  static const NameTable
+      base = table_with({}, {decoder}),
+      classifier = table_with({{"classifier", "output", NameOf::layer, false}}, {}),
+      masked = table_with(
+          {
+              {"cls.predictions.transform.dense", "transform", NameOf::layer, false},
+              {"cls.predictions.transform.LayerNorm", "transform_norm", NameOf::layer, false},
+              {"cls.predictions.decoder.weight", "output.weight", NameOf::parameter, false},
+              {"cls.predictions.bias", "output.bias", NameOf::parameter, false},
+          },
+          {decoder, bias});
   switch (config.kind) {
     case ModelKind::classifier: return classifier;
     case ModelKind::masked_language_model: return masked;

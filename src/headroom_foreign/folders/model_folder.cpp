@@ -236,12 +236,9 @@ ModelFolder open_model_folder(const fs::path& path, const std::string& as) {
   folder.config = architecture.config(reader, folder.tensors);
   folder.removed =
       reader.pruned_heads(architecture.heads, folder.config.layers, folder.config.block.heads);
-  folder.zeroed = reader.zeroed_heads(folder.config, architecture.heads);
-  for (const HeadId& head : folder.zeroed) {
-    if (std::find(folder.removed.begin(), folder.removed.end(), head) != folder.removed.end()) {
-      reader.fail(zeroed_heads_key, fmt::format("names {}, as pruned_heads does", head.text()));
-    }
-  }
+  // Transformers 4 may have pruned a head that is listed as zeros.
+  std::ranges::set_difference(reader.zeroed_heads(folder.config, architecture.heads),
+                              folder.removed, std::back_inserter(folder.zeroed));
   folder.removed.insert(folder.removed.end(), folder.zeroed.begin(), folder.zeroed.end());
   std::sort(folder.removed.begin(), folder.removed.end());
   folder.names = &architecture.names(folder.config);

@@ -200,21 +200,25 @@ std::string config_text(const ModelFolder& source, FolderForm form,
       json["pruned_heads"][std::to_string(head.layer)].push_back(head.head);
     }
   }
-  for (const char* key : {"dtype", "torch_dtype"}) {
-    const Record type = json.value(key, Record());
-    if (widened && (type == "float16" || type == "bfloat16")) json[key] = "float32";
+  if (widened) {  // a program that loads all in one type, without a key that of the first tensor
+    const bool is_new = json.contains("dtype");
+    json[is_new ? "dtype" : "torch_dtype"] = "float32";
+    if (is_new && json.contains("torch_dtype")) json["torch_dtype"] = "float32";
   }
   return json.dump(2) + "\n";
 }
 
-/// Throws UsageError where Transformers opens no compact folder of a model without these heads.
-void require_compact_form(const ModelFolder& source, Module& model,
-                          const std::vector<HeadId>& removed) {
+}  // namespace
+
+void require_form(const ModelFolder& source, Module& model, FolderForm form) {
+  if (form == FolderForm::dense) return;
   const auto refuse = [&](const std::string& what) {
     throw UsageError(fmt::format("{}: Transformers has no compact form of {}; write the dense one",
                                  source.path.string(), what));
   };
-  if (source.config.kind == ModelKind::seq2seq && !removed.empty()) refuse(source.architecture);
+  if (source.config.kind == ModelKind::seq2seq && !removed_heads(model).empty()) {
+    refuse(source.architecture);
+  }
   for (const NamedAttention& found : attentions(model)) {
     if (found.attention->alive().empty()) {
       refuse(fmt::format("an attention without heads, such as {}", found.location().text()));
@@ -222,13 +226,11 @@ void require_compact_form(const ModelFolder& source, Module& model,
   }
 }
 
-}  // namespace
-
 std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& model, FolderForm form,
                                          const fs::path& out) {
   const bool compact = form == FolderForm::compact;
   const std::vector<HeadId> removed = removed_heads(model);
-  if (compact) require_compact_form(source, model, removed);
+  require_form(source, model, form);
   const std::vector<HeadId>& before = compact ? source.zeroed : source.absent();
   const bool same_heads = before.empty() && removed == source.removed;
   const std::unique_ptr<Module> dense =

@@ -252,9 +252,8 @@ class FolderLearner : public Learner {
     }
     if (keeps()) loss = std::max(loss, 0.0);  // a cosine may round to above 1
     Record record{{fmt::format("{}_loss", name_of(set)), loss / double(labels)}};
-    if (!std::isfinite(loss)) return record;  // no output is the largest, or the nearest
-    if (const auto kept = neighbours.kept()) {
-      record["neighbours"] = *kept;
+    if (keeps() && std::isfinite(loss)) {  // else no text is nearer than another
+      if (const auto kept = neighbours.kept()) record["neighbours"] = *kept;
     } else if (answers() || task_.objective == FolderObjective::masked) {
       record["accuracy"] = double(right) / double(labels);
     }
@@ -268,7 +267,8 @@ class FolderLearner : public Learner {
     for (Index i = 0; i < labels.size(); ++i) {
       if (labels[i] == ignored_label) continue;
       const Real* const row = logits.data() + i * classes;
-      right += Index(std::max_element(row, row + classes) - row == labels[i]);
+      const Real* const largest = std::max_element(row, row + classes);
+      right += Index(largest - row == labels[i] && std::isfinite(*largest));
     }
     return right;
   }

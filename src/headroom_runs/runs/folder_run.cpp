@@ -117,7 +117,7 @@ FolderLearner learner_of_folder(const TrainingSettings& settings) {
     // A run that begins with another one has the classes of its model.
     classes = settings.vocabulary.contains("classes")
                   ? settings.vocabulary["classes"].get<std::vector<std::string>>()
-                  : labels_of_table(settings.data, settings.table);
+                  : labels_of_table(settings.data, settings.table, settings.folder);
   }
   const auto folder =
       std::make_shared<const ModelFolder>(open_folder_for(settings.folder, objective, classes));

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "headroom/base/error.hpp"
 #include "headroom_foreign/folders/folder_texts.hpp"
 #include "headroom_foreign/folders/model_folder.hpp"
+#include "headroom_foreign/tokenizers/open_tokenizer.hpp"
 #include "headroom_runs/runs/run_folder.hpp"
-#include "headroom_runs/tables/folder_data.hpp"
 
 namespace headroom {
 inline namespace HEADROOM_PRECISION {
@@ -21,6 +23,24 @@ std::string text_of(const SavedModel& saved, const char* member) {
   const Record& about = saved.about;
   const bool there = about.is_object() && about.contains(member) && about[member].is_string();
   return there ? about[member].get<std::string>() : "";
+}
+
+/// The tokenizer of a folder. Throws FileError if texts can have tokens that the model has no
+/// embedding for; one for padding alone is allowed.
+std::unique_ptr<ForeignTokenizer> tokenizer_for(const fs::path& folder, const ModelConfig& config) {
+  std::unique_ptr<ForeignTokenizer> tokenizer = open_tokenizer(folder);
+  const bool pairs = config.kind == ModelKind::seq2seq;
+  const Index known = pairs ? std::min(config.source_vocabulary, config.target_vocabulary)
+                            : config.source_vocabulary;
+  Index tokens = tokenizer->size();
+  const auto last = std::int32_t(tokens - 1);
+  const SpecialIds ids = tokenizer->special_ids();
+  const bool pads_only =
+      ids.pad == last && ids.mask != last && std::ranges::count(tokenizer->framed({}), last) == 0;
+  if (pads_only) --tokens;
+  if (tokens <= known) return tokenizer;
+  throw FileError(fmt::format("{}: the tokenizer has {} tokens, but the model only {}",
+                              folder.string(), tokens, known));
 }
 
 void add_tokenizers(SavedModel& saved, const fs::path& folder) {

@@ -32,22 +32,27 @@ std::vector<std::string> names_of_objectives(const std::vector<FolderObjective>&
   return names;
 }
 
+/// Why a text is left out.
+constexpr const char* without_tokens = "without tokens";
+
 /// Makes examples of texts.
 class FolderReader {
  public:
   FolderReader(const ModelFolder& folder, FolderObjective objective, Index length,
                const std::vector<std::string>& new_classes)
       : folder_(folder),
-        tokenizer_(tokenizer_for(folder.path, folder.config)),
+        tokenizer_(open_tokenizer(folder.path)),
         length_(std::min(length, folder.config.longest)) {
     task.objective = objective;
     task.ids = tokenizer_->special_ids();
+    checked(tokenizer_->framed({}));
     const Tokens framed = tokenizer_->framed({marker});
     task.before = std::find(framed.begin(), framed.end(), marker) - framed.begin();
     task.after = std::ssize(framed) - 1 - task.before;
     if (objective == FolderObjective::masked && !task.ids.mask) {
       throw FileError(folder.path.string() + ": the tokenizer has no mask token");
     }
+    if (objective == FolderObjective::masked) checked({*task.ids.mask});
     if (objective == FolderObjective::pairs) find_ends();
     if (objective == FolderObjective::classify) find_classes(new_classes);
     if (length_ <= task.before + task.after) {
@@ -58,23 +63,27 @@ class FolderReader {
 
   FolderTask task;
 
-  /// The ids of a text as the model reads them; nothing if it has none besides special ones.
-  std::optional<Tokens> read(const std::string& text) {
-    Tokens ids = tokenizer_->encode(text);
-    if (ids.empty()) return std::nullopt;
+  /// The ids of a text as the model reads them.
+  Tokens read(const std::string& text) {
+    Tokens ids = checked(tokenizer_->encode(text));
     cut(ids, length_ - task.before - task.after);
     return tokenizer_->framed(std::move(ids));
   }
-  /// The ids of a translation, with room for its end; nothing if it has none.
-  std::optional<Tokens> read_target(const std::string& text) {
-    const auto* pieces = dynamic_cast<const SentencePieceTokenizer*>(tokenizer_.get());
-    Tokens ids = pieces != nullptr ? pieces->encode_target(text) : tokenizer_->encode(text);
-    if (ids.empty()) return std::nullopt;
+  /// The ids of a translation, with room for its end.
+  Tokens read_target(const std::string& text) {
+    Tokens ids = checked(encode_target(text));
     cut(ids, length_ - 1);
     return ids;
   }
   /// The ids of a whole text.
-  Tokens read_all(const std::string& text) { return tokenizer_->encode(text); }
+  Tokens read_all(const std::string& text) { return checked(tokenizer_->encode(text)); }
+  /// Why a row is no example, or "".
+  std::string fault(const TableRow& row) const {
+    const bool is_empty =
+        tokenizer_->encode(row.cells[0]).empty() ||
+        (task.objective == FolderObjective::pairs && encode_target(row.cells[1]).empty());
+    return is_empty ? without_tokens : "";
+  }
   /// Equal for texts that the model reads alike, because they are cut or in lower case.
   std::string key(const std::string& text) const {
     Tokens ids = tokenizer_->encode(text);
@@ -115,19 +124,15 @@ class FolderReader {
   }
 
   Index window() const { return length_; }
-  std::string text(Index without_tokens) const {
+  std::string text() const {
     std::string text;
-    const auto add = [&](Index count, const std::string& what) {
-      if (count == 0) return;
-      text += fmt::format("{} text{} {}\n", with_commas(count), count == 1 ? " is" : "s are", what);
-    };
     if (are_numbers_) {
       text += fmt::format("labels are the numbers of the classes: 0 is {}\n",
                           printable(task.classes.front()));
     }
-    add(cut_, fmt::format("cut to {} tokens", length_));
-    add(without_tokens, "left out: no tokens");
-    return text;
+    if (cut_ == 0) return text;
+    return text + fmt::format("{} {} cut to {} tokens\n", with_commas(cut_),
+                              cut_ == 1 ? "text is" : "texts are", length_);
   }
   /// Tokens between bars, for an example.
   std::string shown(const Tokens& ids) const {
@@ -143,6 +148,24 @@ class FolderReader {
  private:
   static constexpr std::int32_t marker = -1;
 
+  Tokens encode_target(const std::string& text) const {
+    const auto* pieces = dynamic_cast<const SentencePieceTokenizer*>(tokenizer_.get());
+    return pieces != nullptr ? pieces->encode_target(text) : tokenizer_->encode(text);
+  }
+  /// Throws FileError for a token without an embedding.
+  Tokens checked(Tokens ids) const {
+    const ModelConfig& config = folder_.config;
+    const Index known = config.kind == ModelKind::classifier
+                            ? config.source_vocabulary
+                            : std::min(config.source_vocabulary, config.target_vocabulary);
+    for (const std::int32_t id : ids) {
+      if (id < known) continue;
+      throw FileError(
+          fmt::format("{}: the tokenizer has the id {}, but the model has {} embeddings",
+                      folder_.path.string(), id, with_commas(known)));
+    }
+    return ids;
+  }
   void cut(Tokens& ids, Index most) {
     if (std::ssize(ids) <= most) return;
     ids.resize(std::size_t(most));
@@ -252,8 +275,12 @@ bool needs_new_classifier(const fs::path& path) {
   return open_model_folder(path).config.kind != ModelKind::classifier;
 }
 
-std::vector<std::string> labels_of_table(const TaskOptions& data, const TableOptions& table) {
-  SetReader reader(data, table, {"text", "label"}, {});
+std::vector<std::string> labels_of_table(const TaskOptions& data, const TableOptions& table,
+                                         const fs::path& folder) {
+  const std::unique_ptr<ForeignTokenizer> tokenizer = open_tokenizer(folder);
+  SetReader reader(data, table, {"text", "label"}, [&](const TableRow& row) {
+    return tokenizer->encode(row.cells[0]).empty() ? without_tokens : "";
+  });
   std::set<std::string> labels;
   for (const TableRow& row : reader.rows_of(data.data)) labels.insert(row.cells[1]);
   if (labels.size() < 2) {
@@ -296,22 +323,6 @@ ModelFolder open_folder_for(const fs::path& path, FolderObjective objective,
   return folder;
 }
 
-std::unique_ptr<ForeignTokenizer> tokenizer_for(const fs::path& folder, const ModelConfig& config) {
-  std::unique_ptr<ForeignTokenizer> tokenizer = open_tokenizer(folder);
-  const bool pairs = config.kind == ModelKind::seq2seq;
-  const Index known = pairs ? std::min(config.source_vocabulary, config.target_vocabulary)
-                            : config.source_vocabulary;
-  Index tokens = tokenizer->size();
-  const auto last = std::int32_t(tokens - 1);
-  const SpecialIds ids = tokenizer->special_ids();
-  const bool pads_only =
-      ids.pad == last && ids.mask != last && std::ranges::count(tokenizer->framed({}), last) == 0;
-  if (pads_only) --tokens;
-  if (tokens <= known) return tokenizer;
-  throw FileError(fmt::format("{}: the tokenizer has {} tokens, but the model only {}",
-                              folder.string(), tokens, known));
-}
-
 FolderData read_folder_data(const ModelFolder& folder, FolderObjective objective,
                             const TaskOptions& data, const TableOptions& table, Index length,
                             const std::vector<std::string>& classes) {
@@ -324,7 +335,6 @@ FolderData read_folder_data(const ModelFolder& folder, FolderObjective objective
   FolderTask& task = reader.task;
   std::string example;
   SkippedLines skipped;
-  Index without_tokens = 0;
   if (objective == FolderObjective::text) {
     read_windows(reader, data.data, table.shares);
   } else {
@@ -333,22 +343,17 @@ FolderData read_folder_data(const ModelFolder& folder, FolderObjective objective
         {FolderObjective::keep, {"text"}},
         {FolderObjective::classify, {"text", "label"}},
         {FolderObjective::pairs, {"source", "target"}}};
-    SetReader rows(data, table, columns.at(objective), {},
-                   [&](const TableRow& row) { return reader.key(row.cells[0]); });
+    SetReader rows(
+        data, table, columns.at(objective), [&](const TableRow& row) { return reader.fault(row); },
+        [&](const TableRow& row) { return reader.key(row.cells[0]); });
     const Sets sets = rows.read();
     skipped = rows.skipped();
     if (objective == FolderObjective::classify) reader.look_at(sets);
     const auto examples = [&](const TableRows& of, const fs::path& path) {
       std::vector<FolderExample> made;
       for (const TableRow& row : of) {
-        const bool is_pair = objective == FolderObjective::pairs;
-        const auto tokens = reader.read(row.cells[0]);
-        const auto target = is_pair ? reader.read_target(row.cells[1]) : Tokens();
-        if (!tokens || !target) {
-          ++without_tokens;
-          continue;
-        }
-        FolderExample& one = made.emplace_back(FolderExample{*tokens, *target});
+        FolderExample& one = made.emplace_back(FolderExample{reader.read(row.cells[0])});
+        if (objective == FolderObjective::pairs) one.target = reader.read_target(row.cells[1]);
         if (objective == FolderObjective::classify) one.label = reader.label(row, path);
       }
       return made;
@@ -367,7 +372,7 @@ FolderData read_folder_data(const ModelFolder& folder, FolderObjective objective
                 {"folder", fs::absolute(folder.path).lexically_normal().string()},
                 {"architecture", folder.architecture}};
   if (!task.classes.empty()) task.about["classes"] = task.classes;
-  std::string text = examples_text(task, trains) + example + reader.text(without_tokens);
+  std::string text = examples_text(task, trains) + example + reader.text();
   if (skipped.total() > 0) text += skipped.text() + "\n";
   return {std::move(task), std::move(text)};
 }

@@ -113,16 +113,20 @@ TableRows SetReader::rows_of(const fs::path& path) {
       rows.back().file = i;
     }
   }
-  if (!is_too_long_) return rows;
+  if (!fault_) return rows;
+  std::string last;
   std::erase_if(rows, [&](const TableRow& row) {
-    const bool is_long = is_too_long_(row);
-    if (is_long) ++skipped_.count_by_reason[fmt::format("longer than {}", table_.longest)];
-    return is_long;
+    const std::string fault = fault_(row);
+    if (fault.empty()) return false;
+    ++skipped_.count_by_reason[fault];
+    last = fault;
+    return true;
   });
-  if (rows.empty()) {
+  if (rows.empty() && !last.empty()) {
+    const bool is_long = last.starts_with("longer");
     throw DataError(
-        fmt::format("{}: all rows are longer than {} symbols", path.string(), table_.longest),
-        {"longest"});
+        fmt::format("{}: all rows are {}{}", path.string(), last, is_long ? " symbols" : ""),
+        is_long ? std::vector<std::string>{"longest"} : std::vector<std::string>());
   }
   return rows;
 }

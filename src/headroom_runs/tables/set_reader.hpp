@@ -21,23 +21,23 @@ struct Sets {
   TableRows train, validation, test;
 };
 
-/// Reads the files of a task, leaves out what is too long, and divides the rows by the texts of
+/// Reads the files of a task, leaves out rows with a fault, and divides the rows by the texts of
 /// their first cells. Rows with the same key are in one set; without `key_of` it is that text.
 class SetReader {
  public:
   /// `columns` are the usual names; with one, a file that does not end like a table is a text whose
-  /// lines are the rows. `is_too_long` says which rows are left out.
+  /// lines are the rows. Rows with a `fault`, such as "longer than 100", are left out.
   SetReader(const TaskOptions& data, const TableOptions& table, std::vector<std::string> columns,
-            std::function<bool(const TableRow&)> is_too_long,
+            std::function<std::string(const TableRow&)> fault,
             std::function<std::string(const TableRow&)> key_of = {})
       : data_(data),
         table_(table),
         columns_(std::move(columns)),
-        is_too_long_(std::move(is_too_long)),
+        fault_(std::move(fault)),
         key_of_(std::move(key_of)) {}
 
-  /// Throws what read_table() throws; DataError for fewer different sources than sets, and if all
-  /// rows of a file are too long.
+  /// Throws what read_table() throws; DataError for fewer different sources than sets, and if no
+  /// row of a file is left.
   Sets read();
   TableRows rows_of(const std::filesystem::path& path);
   const SkippedLines& skipped() const { return skipped_; }
@@ -48,7 +48,7 @@ class SetReader {
   TaskOptions data_;
   TableOptions table_;
   std::vector<std::string> columns_;
-  std::function<bool(const TableRow&)> is_too_long_;
+  std::function<std::string(const TableRow&)> fault_;
   std::function<std::string(const TableRow&)> key_of_;
   SkippedLines skipped_;
 };

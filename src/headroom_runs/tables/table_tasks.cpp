@@ -37,8 +37,10 @@ SetReader reader_of(const TaskOptions& data, const TableOptions& table, bool is_
   const std::vector<std::string> columns = is_pairs ? std::vector<std::string>{"source", "target"}
                                                     : std::vector<std::string>{"text", "label"};
   return {data, table, columns, [table, is_pairs](const TableRow& row) {
-            return length_of(table.symbols, row.cells[0]) > table.longest ||
-                   (is_pairs && length_of(table.target_symbols, row.cells[1]) > table.longest);
+            const bool is_long =
+                length_of(table.symbols, row.cells[0]) > table.longest ||
+                (is_pairs && length_of(table.target_symbols, row.cells[1]) > table.longest);
+            return is_long ? fmt::format("longer than {}", table.longest) : "";
           }};
 }
 
