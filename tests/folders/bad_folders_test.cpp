@@ -68,6 +68,13 @@ TEST_CASE("a config.json that is wrong or not computed here is refused by its ke
        "tensor \"encoder.layer.2.attention.output.LayerNorm.bias\": is missing"},
       {bert, key("num_hidden_layers", 1), "no such parameter"},
       {bert, key("num_hidden_layers", 9'000'000), "describes a larger model"},
+      {masked,
+       [](SmallFolder& f) {
+         for (const char* name : {"hidden_size", "num_attention_heads", "num_hidden_layers"}) {
+           f.json[name] = 30;  // 900 heads of one number each
+         }
+       },
+       "describes a larger model"},
       {bert, key("vocab_size", 12), "is [11, 8], but config.json needs [12, 8]"},
       {bert, key("vocab_size", 10'000'000), "describes a larger model"},
       {bert, key("intermediate_size", 9'999'999), "describes a larger model"},

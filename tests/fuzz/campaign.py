@@ -12,7 +12,7 @@ BUILD/campaign/findings/TARGET. A target with a finding rests until its program 
 kept findings run first, and those that pass now are removed. A rebuilt program begins again at 0,
 because the results must be those of one program.
 
-  --only      only targets whose name contains this text
+  --only      only targets whose name contains this text, or one of several between commas
   --inputs    inputs per target (default 10000000)
   --seconds   processor seconds per target (default 7200)
   --together  targets that run at the same time (default 2)
@@ -62,6 +62,7 @@ class Target:
     def environment(self, build):
         memory = Path("/dev/shm")  # the targets write many small files
         environment = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1",
+                           OPENBLAS_NUM_THREADS="1",
                            HEADROOM_CHART_JS=str(build / "tests/fuzz/chart.js"),
                            ASAN_OPTIONS="quarantine_size_mb=32")  # what it keeps is no leak
         if memory.is_dir() and os.access(memory, os.W_OK):
@@ -189,7 +190,7 @@ def main():
         return 1
     targets = [target for target in (Target(line, build)
                                      for line in listed.read_text().splitlines())
-               if options.only in target.name]
+               if any(text in target.name for text in options.only.split(","))]
     campaign = Campaign(build, options)
     if not options.summary:
         with concurrent.futures.ThreadPoolExecutor(options.together) as pool:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <fuzzer/FuzzedDataProvider.h>
+#include <sys/resource.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -34,12 +35,20 @@ inline void must(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Measures the processor time of an input, from its construction to its end. When libFuzzer ends,
-/// it prints how many inputs there were and what the slowest took; campaign.py reads that.
+/// Measures the processor time of an input, from its construction to its end, and the memory of the
+/// process. An input that needs too much stops the fuzzer, which keeps it. When libFuzzer ends, it
+/// prints how many inputs there were and what the slowest took; campaign.py reads that.
+///
+/// The time is that of the processor for all threads: on a busy machine an input also waits, which
+/// is not its fault. The memory is the most that the process ever had: libFuzzer looks once a
+/// second.
 class InputCost {
  public:
-  /// The most milliseconds that an input may take. libFuzzer keeps one that takes longer.
-  explicit InputCost(double limit) : limit_(limit), begin_(now()) {}
+  struct Limits {
+    double milliseconds, megabytes;
+  };
+
+  explicit InputCost(Limits limits) : limits_(limits), begin_(now()) {}
   InputCost(const InputCost&) = delete;
   InputCost& operator=(const InputCost&) = delete;
   ~InputCost() {
@@ -47,11 +56,12 @@ class InputCost {
     Worst& worst = worst_of_all();
     ++worst.inputs;
     if (took > worst.milliseconds) worst.milliseconds = took;
-    must(took <= limit_);
+    must(took <= limits_.milliseconds);
+    must(most_megabytes() <= limits_.megabytes);
   }
 
   /// Files of other programs, which people fetch from everywhere.
-  static constexpr double of_foreign_files = 100;
+  static constexpr Limits of_foreign_files = {100, 512};
 
  private:
   struct Worst {
@@ -62,15 +72,21 @@ class InputCost {
 
   static double now() {
     std::timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return 1e3 * double(time.tv_sec) + 1e-6 * double(time.tv_nsec);
+  }
+  static double most_megabytes() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return double(used.ru_maxrss) / 1024;
   }
   static Worst& worst_of_all() {
     static Worst worst;
     return worst;
   }
 
-  double limit_, begin_;
+  Limits limits_;
+  double begin_;
 };
 
 /// The bytes as a file. The same one for each input: the last is gone by then.

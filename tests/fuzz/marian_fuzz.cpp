@@ -22,6 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   folder.file("source.spm", model);
   folder.file("vocab.json", other_record(vocabulary, bytes).dump());
-  opened_for(folder, text);
+  opened_for(folder.path(), text);
   return 0;
 }

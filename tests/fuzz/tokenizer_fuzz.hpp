@@ -1,6 +1,7 @@
 // What every tokenizer of a file must do with every text.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,10 +11,10 @@
 #include "headroom_foreign/tokenizers/open_tokenizer.hpp"
 
 /// Opens the tokenizer of a folder and encodes a text: null if the folder is refused.
-inline std::unique_ptr<headroom::ForeignTokenizer> opened_for(const TemporaryFolder& folder,
+inline std::unique_ptr<headroom::ForeignTokenizer> opened_for(const std::filesystem::path& folder,
                                                               const std::string& text) {
   std::unique_ptr<headroom::ForeignTokenizer> tokenizer;
-  if (!reads([&] { tokenizer = headroom::open_tokenizer(folder.path()); })) return nullptr;
+  if (!reads([&] { tokenizer = headroom::open_tokenizer(folder); })) return nullptr;
   headroom::Tokens ids, with_specials;
   const bool encoded = reads([&] { ids = tokenizer->encode(text); });
   must(encoded == !headroom::find_malformed_utf8(text));

@@ -165,10 +165,12 @@ void check_size(const ModelFolder& folder, const std::string& origin) {
   const double width = double(config.block.width), head_width = width / double(config.block.heads);
   const double attentions = 4 * width * width * double(config.layers + 2 * decoders) -
                             4 * width * head_width * double(folder.absent().size());
-  const double spare = 4 * elements + 1e6;  // so that a small mistake gets a better message
-  const bool fits = attentions <= spare && width * double(config.longest) <= spare &&
+  // What is spare lets a small mistake get a better message. Layers and heads have little of it,
+  // because each head takes 0.1 ms, however small it is.
+  const double spare = 4 * elements + 1e6, spare_of_heads = 4 * elements + 2e4;
+  const bool fits = attentions <= spare_of_heads && width * double(config.longest) <= spare &&
                     width * double(config.target_vocabulary) <= spare &&
-                    8 * (config.layers + decoders) <= 200 + std::ssize(folder.tensors.entries());
+                    8 * (config.layers + decoders) <= 100 + std::ssize(folder.tensors.entries());
   if (fits) return;
   throw FileError(fmt::format("{}: describes a larger model than {} has tensors for", origin,
                               folder.tensors.origin()));
