@@ -110,11 +110,12 @@ namespace {
 /// channel i and the cosine in channel ceil(C / 2) + i.
 Array sinusoids(Index longest, Index width, bool halves) {
   Array table({longest, width});
-  for (Index t = 0; t < longest; ++t) {
-    for (Index c = 0; c < width; ++c) {
-      const double pair = double(c - c % 2) / double(width);
-      const double angle = double(t) / std::pow(10000.0, pair);
-      const Index channel = !halves ? c : c / 2 + (c % 2 == 0 ? 0 : (width + 1) / 2);
+  for (Index c = 0; c < width; ++c) {
+    const double pair = double(c - c % 2) / double(width);
+    const double scale = std::pow(10000.0, pair);
+    const Index channel = !halves ? c : c / 2 + (c % 2 == 0 ? 0 : (width + 1) / 2);
+    for (Index t = 0; t < longest; ++t) {
+      const double angle = double(t) / scale;
       table[t * width + channel] = Real(float(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
     }
   }

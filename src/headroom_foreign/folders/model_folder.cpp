@@ -165,11 +165,11 @@ void check_size(const ModelFolder& folder, const std::string& origin) {
   const double width = double(config.block.width), head_width = width / double(config.block.heads);
   const double attentions = 4 * width * width * double(config.layers + 2 * decoders) -
                             4 * width * head_width * double(folder.absent().size());
-  // What is spare lets a small mistake get a better message. Layers and heads have little of it,
-  // because each head takes 0.1 ms, however small it is.
-  const double spare = 4 * elements + 1e6, spare_of_heads = 4 * elements + 2e4;
-  const bool fits = attentions <= spare_of_heads && width * double(config.longest) <= spare &&
-                    width * double(config.target_vocabulary) <= spare &&
+  // What is spare lets a small mistake get a better message. Heads and positions have less of it,
+  // because each head takes 0.1 ms, however small it is, and sines take long.
+  const auto within = [&](double wanted, double spare) { return wanted <= 4 * elements + spare; };
+  const bool fits = within(attentions, 2e4) && within(width * double(config.longest), 3e5) &&
+                    within(width * double(config.target_vocabulary), 1e6) &&
                     8 * (config.layers + decoders) <= 100 + std::ssize(folder.tensors.entries());
   if (fits) return;
   throw FileError(fmt::format("{}: describes a larger model than {} has tensors for", origin,
