@@ -27,9 +27,9 @@ ModelFolder open_folder_for(const std::filesystem::path& path, FolderObjective o
                             const std::vector<std::string>& classes = {});
 /// Whether `classify` would need a new head.
 bool needs_new_classifier(const std::filesystem::path& path);
-/// The labels of a table for a new head: in the order of numbers if all are whole numbers, else in
-/// byte order. Throws what read_table() throws, DataError
-/// for fewer than two.
+/// The labels of a table for a new head of a folder's model: in the order of numbers if all are
+/// whole numbers, else in byte order. Rows whose text has no tokens do not count. Throws what
+/// read_table() and open_tokenizer() throw, DataError for fewer than two.
 std::vector<std::string> labels_of_table(const TaskOptions& data, const TableOptions& table,
                                          const std::filesystem::path& folder);
 

@@ -146,7 +146,7 @@ std::vector<HeadId> ConfigReader::zeroed_heads(const ModelConfig& config,
     std::vector<HeadId> one;
     try {
       one = heads_from(text.is_string() ? text.get<std::string>() : shown(text), "");
-    } catch (const UsageError&) {  // another line says so, as of a head that the model lacks
+    } catch (const UsageError&) {  // refused below, as a head that the model does not have is
     }
     const bool pairs = config.kind == ModelKind::seq2seq;
     const auto has = [&](const HeadId& head) {

@@ -165,9 +165,9 @@ void check_size(const ModelFolder& folder, const std::string& origin) {
   const double width = double(config.block.width), head_width = width / double(config.block.heads);
   const double attentions = 4 * width * width * double(config.layers + 2 * decoders) -
                             4 * width * head_width * double(folder.absent().size());
-  // What is spare lets a small mistake get a better message. Heads and positions have less of it,
-  // because each head takes 0.1 ms, however small it is, and sines take long.
-  const auto within = [&](double wanted, double spare) { return wanted <= 4 * elements + spare; };
+  // The margin lets a small mistake get a better message. It is smaller for heads and positions,
+  // because building a head takes 0.1 ms, however small it is, and sinusoids take long to compute.
+  const auto within = [&](double wanted, double margin) { return wanted <= 4 * elements + margin; };
   const bool fits = within(attentions, 2e4) && within(width * double(config.longest), 3e5) &&
                     within(width * double(config.target_vocabulary), 1e6) &&
                     8 * (config.layers + decoders) <= 100 + std::ssize(folder.tensors.entries());

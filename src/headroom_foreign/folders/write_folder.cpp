@@ -115,7 +115,7 @@ StoredTensor stored_in(StoredType type, const Array& numbers) {
   return tensor;
 }
 
-/// What the files of a folder get.
+/// The parameters that are written into a folder's files.
 struct FolderContents {
   NamedArrays arrays;    // by the names in the files
   bool widened = false;  // something is in F32 that was in half precision
@@ -201,9 +201,8 @@ std::string config_text(const ModelFolder& source, FolderForm form,
     }
   }
   if (widened) {  // a program that loads all in one type, without a key that of the first tensor
-    const bool is_new = json.contains("dtype");
-    json[is_new ? "dtype" : "torch_dtype"] = "float32";
-    if (is_new && json.contains("torch_dtype")) json["torch_dtype"] = "float32";
+    if (json.contains("dtype")) json["dtype"] = "float32";
+    if (json.contains("torch_dtype") || !json.contains("dtype")) json["torch_dtype"] = "float32";
   }
   return json.dump(2) + "\n";
 }
@@ -231,8 +230,8 @@ std::vector<fs::path> write_model_folder(const ModelFolder& source, Module& mode
   const bool compact = form == FolderForm::compact;
   const std::vector<HeadId> removed = removed_heads(model);
   require_form(source, model, form);
-  const std::vector<HeadId>& before = compact ? source.zeroed : source.absent();
-  const bool same_heads = before.empty() && removed == source.removed;
+  const bool same_form = (compact ? source.zeroed : source.absent()).empty();
+  const bool same_heads = same_form && removed == source.removed;
   const std::unique_ptr<Module> dense =
       compact || removed.empty() ? nullptr : dense_copy(source, model, removed);
   FolderContents all;

@@ -114,7 +114,7 @@ TableRows SetReader::rows_of(const fs::path& path) {
     }
   }
   if (!fault_) return rows;
-  std::string last;
+  std::string last;  // the fault of the last row that was left out
   std::erase_if(rows, [&](const TableRow& row) {
     const std::string fault = fault_(row);
     if (fault.empty()) return false;
