@@ -113,8 +113,7 @@ function block_figure(block, index) {
   const series = block.series.map((s, i) => ({name: s.name, colour: colours[i % colours.length], dashed: i >= colours.length / 2 && block.series.length > 2,
     points: s.points.map(([x, y]) => ({x, y}))}));
   const xs = series.flatMap((s) => s.points.map((p) => p.x));
-  const ends = xs.length > 1 ? {from: Math.min(...xs), to: Math.max(...xs)} : {};
-  const figure = curve_figure(block, series, {log: block.log, x: block.x, dots: true, tight: true, ...ends,
+  const figure = curve_figure(block, series, {log: block.log, x: block.x, dots: true, tight: true, from: xs.length > 1 ? Math.min(...xs) : undefined,
     y: {title: {display: true, text: block.y, color: () => css("--soft"), font: {size: 12}}}});
   figure.classList.add("wide");
   return figure;
