@@ -53,6 +53,43 @@ TEST_CASE("a trace measures every run at every snapshot, as importance does at o
   CHECK_THAT(text.err, Contains("measuring run-2, step 10\n"));
 }
 
+TEST_CASE("metrics that draw do so with the seed of each run, and anew on other examples") {
+  const TemporaryFolder folder;
+  for (const char* seed : {"1", "2"}) {
+    REQUIRE(
+        headroom_program(
+            small_run(std::string("run-") + seed, {"--seed", seed, "--snapshots", "20"}), folder)
+            .code == 0);
+  }
+  const auto measured = [&](std::vector<std::string> arguments) {
+    for (const char* more : {"--examples", "20", "--metric", "random", "--json"}) {
+      arguments.emplace_back(more);
+    }
+    arguments.insert(arguments.begin(), "importance");
+    const Finished done = headroom_program(arguments, folder);
+    INFO(done.err);
+    REQUIRE(done.code == 0);
+    return json::parse(done.out);
+  };
+  const auto alone = [&](std::vector<std::string> arguments) {
+    return measured(std::move(arguments))["metrics"][0]["scores"];
+  };
+  const std::vector<std::string> runs{"--trace", "run-1", "--trace", "run-2"};
+  const json own = measured(runs)["points"];
+  const auto scores = [](const json& points, std::size_t run, const char* of) {
+    return points[run]["metrics"]["random"][of];
+  };
+  CHECK(scores(own, 0, "importance") == alone({"--model", "run-1"}));
+  CHECK(scores(own, 1, "importance") == alone({"--model", "run-2"}));
+  CHECK(scores(own, 0, "importance") != scores(own, 1, "importance"));
+  CHECK(scores(own, 0, "again") != scores(own, 0, "importance"));
+  std::vector<std::string> with_seed = runs;
+  with_seed.insert(with_seed.end(), {"--seed", "7"});
+  const json given = measured(with_seed)["points"];
+  CHECK(scores(given, 0, "importance") == scores(given, 1, "importance"));
+  CHECK(scores(given, 0, "importance") == alone({"--model", "run-2", "--seed", "7"}));
+}
+
 TEST_CASE("the exact answer of a trace is that of the model alone, on examples of its own number") {
   const TemporaryFolder folder;
   REQUIRE(headroom_program(small_run("run", {"--snapshots", "20"}), folder).code == 0);

@@ -1,6 +1,7 @@
 // A trained model with its task's data.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -20,6 +21,11 @@ void require_known_task(const Record& config, const std::string& origin);
 /// made or read anew, so its examples are those of the run. Throws FileError for a folder without
 /// config.json or checkpoint, and what make_task() throws.
 std::unique_ptr<Learner> load_learner(const std::filesystem::path& path);
+
+/// The seed of the run that a path is of, as for load_learner(). What is drawn to measure a run is
+/// drawn with it: several runs with the same draws would hide the chance of a draw. Throws
+/// FileError for a folder without config.json.
+std::uint64_t seed_of_run(const std::filesystem::path& path);
 
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,6 +40,7 @@ struct ImportanceCommandOptions {
   MeasuredOptions model;
   std::string metrics, set = "importance";
   ImportanceOptions options;
+  std::optional<std::uint64_t> seed;     // none: that of the run
   std::optional<Index> oracle_examples;  // none: as many as of the metrics
   std::vector<std::string> trace;
   bool json = false, oracle = false;
@@ -254,6 +256,7 @@ int importance_trace(const ImportanceCommandOptions& options) {
   std::vector<std::filesystem::path> runs(options.trace.begin(), options.trace.end());
   const TraceOptions what{.metrics = metrics_in(options.metrics, "--metric"),
                           .examples = options.options.examples,
+                          .seed = options.seed,
                           .oracle = options.oracle,
                           .oracle_examples = oracle_examples(options)};
   const std::vector<TracePoint> points =
@@ -284,7 +287,11 @@ int importance(ImportanceCommandOptions options) {
   const MeasuredModel model = measured_model(options.model);
   const std::filesystem::path& folder = model.path;
   Learner* const learner = model.learner.get();
-  if (!model.is_folder) measured.recorded = recorded_scores(checkpoint_of(folder));
+  if (!model.is_folder) {
+    measured.recorded = recorded_scores(checkpoint_of(folder));
+    measured.seed = seed_of_run(folder);
+  }
+  if (options.seed) measured.seed = *options.seed;
   const TaskCheck check = check_task(*learner);
   ImportanceTable table;
   std::optional<Oracle> oracle;
@@ -356,9 +363,10 @@ Command add_importance(CLI::App& program) {
                   "maximum number of examples to measure heads on")
       ->check(at_least(1))
       ->capture_default_str();
-  app->add_option("--seed", options->options.seed, "seed of the metrics that draw random numbers")
-      ->type_name("N")
-      ->capture_default_str();
+  app->add_option("--seed", options->seed,
+                  "seed of the metrics and choosers that draw random numbers (default: that of the "
+                  "run)")
+      ->type_name("N");
   app->add_flag("--oracle", options->oracle,
                 "also measure the loss of all subsets of at most 12 heads, on the selection set; "
                 "print exact Shapley values, the best subsets, and the regret of each metric and "

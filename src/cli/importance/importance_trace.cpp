@@ -207,6 +207,7 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
       const std::filesystem::path snapshot = RunFolder(run, IfExists::resume).snapshot(step);
       const std::unique_ptr<Learner> learner = load_learner(snapshot);
       const ImportanceOptions options{.examples = what.examples,
+                                      .seed = what.seed ? *what.seed : seed_of_run(run),
                                       .recorded = recorded_scores(checkpoint_of(snapshot))};
       TracePoint& point =
           points.emplace_back(TracePoint{run.string(), step, check_task(*learner), {}, {}});
@@ -220,7 +221,9 @@ std::vector<TracePoint> trace_of(const std::vector<std::filesystem::path>& runs,
         point.oracle =
             oracle_of(game, exact, point.table, options, [](const std::string&, double) {});
       }
-      point.again = measure_importance(other, metrics, options);
+      ImportanceOptions drawn_again = options;
+      drawn_again.seed = ~options.seed;  // else a metric that draws only would look reliable
+      point.again = measure_importance(other, metrics, drawn_again);
     }
   }
   return points;

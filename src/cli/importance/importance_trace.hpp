@@ -1,6 +1,7 @@
 // `headroom importance --trace`: compares metrics at several points of training.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -29,7 +30,8 @@ struct TracePoint {
 /// The measurements of a trace.
 struct TraceOptions {
   std::vector<std::string> metrics;
-  Index examples = 0;  // at most, for the metrics
+  Index examples = 0;                      // at most, for the metrics
+  std::optional<std::uint64_t> seed = {};  // of what is drawn; none: for each run its own
   bool oracle = false;
   Index oracle_examples = 0;  // at most
 };

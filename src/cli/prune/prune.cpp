@@ -172,7 +172,11 @@ int prune_model(PruneCommandOptions options) {
   const MeasuredModel model = measured_model(options.model);
   check_out(options, model.path);
   Learner* const learner = model.learner.get();
-  if (!model.is_folder) options.cut.recorded = recorded_scores(checkpoint_of(model.path));
+  if (!model.is_folder) {
+    options.cut.recorded = recorded_scores(checkpoint_of(model.path));
+    options.cut.seed = seed_of_run(model.path);
+  }
+  if (options.seed) options.cut.seed = *options.seed;
   const TaskCheck check = check_task(*learner);
   ModelCut cut(*learner, options.cut);
   const Choice choice = choice_of(*learner, cut, options);
@@ -293,10 +297,10 @@ Command add_prune(CLI::App& program) {
                   "maximum number of examples to measure heads on")
       ->check(at_least(1))
       ->capture_default_str();
-  app->add_option("--seed", options->cut.seed,
-                  "seed of metrics and choosers that draw random numbers")
-      ->type_name("N")
-      ->capture_default_str();
+  app->add_option(
+         "--seed", options->seed,
+         "seed of metrics and choosers that draw random numbers (default: that of the run)")
+      ->type_name("N");
   app->add_option("--budget", options->budget,
                   fmt::format("where heads compete for removal: {}", names_of<BudgetOver>()))
       ->type_name("NAME")

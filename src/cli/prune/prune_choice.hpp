@@ -1,6 +1,7 @@
 // Choices of heads for `headroom prune`: a number, the largest that a loss allows, a time.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct PruneCommandOptions {
   std::string out, keep, increase, budget_ms;
   std::string budget = name_of(BudgetOver::global), compensate = name_of(Compensation::none);
   CutOptions cut;
+  std::optional<std::uint64_t> seed;  // none: that of the run
   bool force = false;
 };
 

@@ -69,5 +69,10 @@ std::unique_ptr<Learner> load_learner(const std::filesystem::path& path) {
   return learner;
 }
 
+std::uint64_t seed_of_run(const std::filesystem::path& path) {
+  const RunFolder run(folder_of(path), IfExists::resume);
+  return TrainingSettings::from_record(run.read_config(), run.config().string()).data.seed;
+}
+
 }  // namespace HEADROOM_PRECISION
 }  // namespace headroom
