@@ -194,9 +194,9 @@ function removal_span() {
  * series: [{name, colour (CSS variable), points: [{x, y}], broad, dashed, dotted, stepped, plain, cloud (points
  *           without a line), bars (see whiskers)}]; a point that is drawn beside its place has this as `at`
  * options: {log, unit, y (of Chart.js), x: the name of the horizontal axis, "step" by default, dots,
- *           from and to (of that axis; by default it ends with the data), tight (both axes end where the data end), inside ("x", "y", "xy": no
- *           ticks at the ends of these axes, which are no round numbers), small (one of many: thin
- *           lines, few ticks),
+ *           from and to (of that axis; by default it ends with the data), tight (both axes end where the
+ *           data end), inside ("x", "y", "xy": no ticks at the ends of these axes, which are no round
+ *           numbers), small (one of many: thin lines, few ticks),
  *           scatter (dots without lines; points have a name)}
  */
 function curve_figure(finding, series, options) {
@@ -259,7 +259,7 @@ function line_chart(canvas, series, options) {
       animation: false, responsive: true, maintainAspectRatio: false, normalized: true,
       interaction: {mode: "nearest", axis: options.scatter ? "xy" : "x", intersect: false}, layout: {padding: {top: 6, right: small ? 4 : 8}},
       scales: {
-        x: {type: "linear", min: options.from ?? undefined, max: options.to ?? end_of(series, options), grid: {display: false, drawBorder: false},
+        x: {type: "linear", min: options.from ?? undefined, max: options.to ?? last_x(series, options), grid: {display: false, drawBorder: false},
             ticks: {...tick, maxTicksLimit: small && !inside("x") ? 3 : 7, maxRotation: 0, includeBounds: !options.tight && !inside("x"), precision: whole ? 0 : undefined, callback: (v) => options.scatter ? number_text(v) : commas(v)},
             title: {display: !small, text: options.x || "step", color: css("--soft"), font: {size: 12}, align: "end", padding: 0}},
         y,
@@ -276,8 +276,8 @@ function line_chart(canvas, series, options) {
   });
 }
 
-/** The last step of all series, where the horizontal axis ends; of dots, or of one step alone, a round number beyond it. */
-function end_of(series, options) {
+/** The largest x of all series, where the axis ends; nothing for dots, and when all x are equal. */
+function last_x(series, options) {
   const xs = series.flatMap((s) => s.points.map((p) => p.x));
   const last = Math.max(...xs);
   return options.scatter || last === Math.min(...xs) ? undefined : last;
