@@ -13,7 +13,7 @@ from picture import dot_plot
 
 KINDS = {"dates": "dates", "brackets": "brackets",
          "dates-dropped": "dates, DropHead", "brackets-dropped": "brackets, DropHead"}
-EIGHTFOLD = "sensitivity, 8 times the examples"
+MORE_EXAMPLES = "sensitivity, 500 examples"
 COOPERATION = "subsets improved, same set"
 REMOVED = (3, 6, 9)
 
@@ -83,9 +83,9 @@ def spearman(a, b):
 
 
 class Point:
-    """One model at one step; eightfold: the same with sensitivity on 8 times the examples."""
+    """One model at one step; more_examples: the same with sensitivity on 500 examples, not 64."""
 
-    def __init__(self, point, eightfold):
+    def __init__(self, point, more_examples):
         self.run, self.step, self.check = point["run"], point["step"], point["task_check"]
         if len(point["games"]) != 1:
             sys.exit(f"error: {self.run}: the game must be of all heads; it has "
@@ -100,8 +100,8 @@ class Point:
         if any(abs(own[k] - self.regret["leave_one_out"][k]) > 1e-9 for k in own):
             sys.exit(f"error: {self.run}, step {self.step}: the regret of leave_one_out is {own} "
                      f"here and {self.regret['leave_one_out']} in the file")
-        if eightfold:
-            self.add(EIGHTFOLD, eightfold["metrics"]["sensitivity"]["importance"])
+        if more_examples:
+            self.add(MORE_EXAMPLES, more_examples["metrics"]["sensitivity"]["importance"])
 
     def add(self, name, scores):
         """Adds a criterion by its score of every head."""
@@ -157,7 +157,7 @@ def read_points(path):
 def read_kind(folder, kind):
     """The points of a kind by step: {step: [Point of each seed]}."""
     points = read_points(os.path.join(folder, kind + ".json"))
-    again = {} if is_dropped(kind) else read_points(os.path.join(folder, kind + "-8.json"))
+    again = {} if is_dropped(kind) else read_points(os.path.join(folder, kind + "-500.json"))
     by_step = {}
     for key, point in points.items():
         by_step.setdefault(point["step"], []).append(
@@ -205,31 +205,31 @@ def choices(of_kind):
 
 
 def choices_table(of_kind, found):
-    """The table of all choices at the end, and their regret at the first point."""
+    """The table of all choices at the end, and their regret at the points before."""
     steps = list(of_kind)
     rows = []
     for entry in found:
         end = entry["steps"][steps[-1]]
         rows.append([entry["choice"], text(end["with_cost"]), text(end["with_shapley"])]
                     + [text(end["regret"][r]) for r in REMOVED]
-                    + [text(entry["steps"][steps[0]]["regret"][6])])
+                    + [text(entry["steps"][step]["regret"][6]) for step in steps[:-1]])
     return table(["chosen by", "rank with cost", "rank with Shapley"]
                  + [f"regret, {r} removed" for r in REMOVED]
-                 + [f"6 removed, step {steps[0]}"], rows)
+                 + [f"6 removed, step {step}" for step in steps[:-1]], rows)
 
 
 def contrasts(of_kind):
     """The paired differences that the hypotheses on zero gradients are about, at every step."""
     found = []
-    pairs = [("random_masks", other) for other in (EIGHTFOLD, "path", "random_search")]
+    pairs = [("random_masks", other) for other in (MORE_EXAMPLES, "path", "random_search")]
     for step, points in of_kind.items():
-        for a, b in pairs + [("path", EIGHTFOLD)]:
+        for a, b in pairs + [("path", MORE_EXAMPLES)]:
             found.append({"step": step, "a": a, "b": b, "measure": "regret, 6 removed",
                           "difference": over_seeds(
                               points, lambda p: p.regret_of(a, 6) - p.regret_of(b, 6))})
-        found.append({"step": step, "a": "path", "b": EIGHTFOLD, "measure": "rank with Shapley",
+        found.append({"step": step, "a": "path", "b": MORE_EXAMPLES, "measure": "rank with Shapley",
                       "difference": over_seeds(points, lambda p: p.shapley_rank("path")
-                                               - p.shapley_rank(EIGHTFOLD))})
+                                               - p.shapley_rank(MORE_EXAMPLES))})
     return found
 
 
@@ -243,6 +243,29 @@ def contrasts_table(of_kind, found):
             text(difference) + p)
     return table(["difference"] + [f"step {step}" for step in of_kind],
                  [[name] + cells for name, cells in rows.items()])
+
+
+def correct(entries):
+    """Adds Holm's corrected p to differences that have a p: one family."""
+    tested = sorted((e["difference"] for e in entries if e["difference"]["p"] is not None),
+                    key=lambda difference: difference["p"])
+    least = 0.0
+    for i, difference in enumerate(tested):
+        least = max(least, min(1.0, (len(tested) - i) * difference["p"]))
+        difference["holm"] = least
+    return len(tested)
+
+
+def standing_text(results, kinds):
+    """The sentence on the differences of all kinds that stand after Holm's correction."""
+    entries = {kind: results[kind]["contrasts"] for kind in kinds}
+    count = correct([e for of_kind in entries.values() for e in of_kind])
+    standing = [f"{e['a']} − {e['b']}, {e['measure']}, {KINDS[kind]}, step {e['step']} "
+                f"({e['difference']['holm']:.2g})"
+                for kind, of_kind in entries.items() for e in of_kind
+                if e["difference"].get("holm", 1) < 0.05]
+    return (f"Of these {count} differences {len(standing)} have a p below 0.05 after Holm's "
+            f"correction{': ' if standing else ''}{'; '.join(standing)}.\n")
 
 
 def backup(kinds):
@@ -306,6 +329,27 @@ def regrets(found, last):
     return values
 
 
+def oracle_checks(kinds):
+    """How far the exact values are from their axioms, and how many sampled intervals contain them,
+    over all models and points. The program computes both for every model."""
+    games = [point.game for of_kind in kinds.values() for points in of_kind.values()
+             for point in points]
+    sampled = [game["sampled"] for game in games]
+    return {"games": len(games), "orders": sampled[0]["orders"],
+            "cases": sum(s["cases"] for s in sampled), "inside": sum(s["inside"] for s in sampled),
+            "sum_error": max(game["sum_error"] for game in games),
+            "twin_error": max(game["twin_error"] for game in games)}
+
+
+def oracle_checks_text(found):
+    """The sentences of oracle_checks()."""
+    return (f"{found['games']} games. 95 % intervals of Shapley values that are sampled with "
+            f"{found['orders']} random orders contain the exact value in {found['inside']} of "
+            f"{found['cases']} cases ({found['inside'] / found['cases']:.1%}). The sum of the "
+            f"exact values differs from v(none) - v(all) by at most {found['sum_error']:.1e}, the "
+            f"values of twins from each other by at most {found['twin_error']:.1e}.")
+
+
 def main(arguments):
     if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         sys.exit(__doc__.strip())
@@ -316,22 +360,27 @@ def main(arguments):
     kinds = {kind: read_kind(folder, kind) for kind in KINDS}
     results, panels = {}, []
     for kind, of_kind in kinds.items():
-        if is_dropped(kind):
-            continue
-        found = choices(of_kind)
         last = list(of_kind)[-1]
         learned = {step: sum(p.check["learned"] for p in points)
                    for step, points in of_kind.items()}
-        results[kind] = {"choices": found, "contrasts": contrasts(of_kind), "learned": learned}
+        results[kind] = {"learned": learned}
         print(f"## {KINDS[kind]}\n\nModels that have learned the task: "
               + ", ".join(f"{n} of {len(of_kind[s])} at step {s}" for s, n in learned.items())
-              + f". At step {last}:\n")
+              + ".\n")
+        if is_dropped(kind):
+            continue
+        found = choices(of_kind)
+        results[kind].update(choices=found, contrasts=contrasts(of_kind))
+        print(f"At step {last}, and the regret with 6 heads removed at each step before:\n")
         print(choices_table(of_kind, found))
         print(contrasts_table(of_kind, results[kind]["contrasts"]))
         panels.append((f"{KINDS[kind]}, step {last}: regret, 6 of 12 removed",
                        regrets(found, last)))
+    print(standing_text(results, [kind for kind in kinds if not is_dropped(kind)]))
     results["backup"] = backup(kinds)
     print("## Heads that cover for each other\n\n" + backup_text(results["backup"], kinds))
+    results["oracle"] = oracle_checks(kinds)
+    print("## The exact values\n\n" + oracle_checks_text(results["oracle"]))
     drawing = dot_plot("Regret of every criterion", panels, [2] * len(panels))
     for name, content in (("results.json", json.dumps(results, indent=1) + "\n"),
                           ("exact.svg", drawing)):

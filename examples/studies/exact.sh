@@ -6,7 +6,7 @@
 #     bash examples/studies/exact.sh [FOLDER]
 #
 # Trains 20 models in FOLDER (default runs/exact), two at a time, measures each kind of model, and
-# writes the numbers to FOLDER/KIND.json (and KIND-8.json: sensitivity on 8 times the examples).
+# writes the numbers to FOLDER/KIND.json (and KIND-500.json: sensitivity on 500 examples).
 # Whatever is done is not done again. `python3 examples/studies/exact.py FOLDER` makes tables and a
 # picture of the JSON. HEADROOM: the program (default ./headroom).
 set -e
@@ -45,6 +45,6 @@ measure() { # KIND OUTPUT OPTIONS...
 
 for kind in dates brackets; do
   measure "$kind" "$kind.json" --oracle --examples 64
-  measure "$kind" "$kind-8.json" --metric sensitivity --examples 512
+  measure "$kind" "$kind-500.json" --metric sensitivity --examples 500
   measure "$kind-dropped" "$kind-dropped.json" --oracle --metric leave_one_out --examples 64
 done
