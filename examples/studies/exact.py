@@ -179,6 +179,11 @@ def text(entry):
     return f"{entry['mean']:.2f}{half}"
 
 
+def p_text(entry):
+    """" (p 0.03)"; nothing where p is undefined."""
+    return "" if entry["p"] is None else f" (p {entry['p']:.2g})"
+
+
 def table(titles, rows):
     """A Markdown table."""
     return "\n".join(["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
@@ -238,9 +243,8 @@ def contrasts_table(of_kind, found):
     rows = {}
     for entry in found:
         difference = entry["difference"]
-        p = "" if difference["p"] is None else f" (p {difference['p']:.2g})"
         rows.setdefault(f"{entry['a']} − {entry['b']}: {entry['measure']}", []).append(
-            text(difference) + p)
+            text(difference) + p_text(difference))
     return table(["difference"] + [f"step {step}" for step in of_kind],
                  [[name] + cells for name, cells in rows.items()])
 
@@ -308,7 +312,7 @@ def backup_text(found, kinds):
         f"* rank correlation of this sum with regret(leave_one_out) - regret(greedy), 6 removed, "
         f"at the end, {name} ({e['models']} models): {e['value']:.2f}\n"
         for name, e in found["spearman"].items())
-    out += "".join(f"* DropHead minus none, {task}: {text(e)} (p {e['p']:.2g})\n"
+    out += "".join(f"* DropHead minus none, {task}: {text(e)}{p_text(e)}\n"
                    for task, e in found["drop_head"].items())
     out += "\nShare of the 220 triples with a negative dividend, loss / entropy:\n\n"
     return out + table(["models"] + [f"point {i + 1}" for i in range(4)],
@@ -376,7 +380,8 @@ def main(arguments):
         print(contrasts_table(of_kind, results[kind]["contrasts"]))
         panels.append((f"{KINDS[kind]}, step {last}: regret, 6 of 12 removed",
                        regrets(found, last)))
-    print(standing_text(results, [kind for kind in kinds if not is_dropped(kind)]))
+    print("## The differences of both tasks\n\n"
+          + standing_text(results, [kind for kind in kinds if not is_dropped(kind)]))
     results["backup"] = backup(kinds)
     print("## Heads that cover for each other\n\n" + backup_text(results["backup"], kinds))
     results["oracle"] = oracle_checks(kinds)
