@@ -4,6 +4,7 @@ library alone: prints Markdown tables, and writes results.json and exact.svg to 
 
 usage: exact.py [FOLDER]        (default: runs/exact)
 """
+import functools
 import json
 import math
 import os
@@ -36,6 +37,7 @@ def t_share_above(t, freedom):
     return max(0.0, 0.5 - scale * area * width / 3)
 
 
+@functools.cache
 def t_quantile(freedom):
     """The t with 2.5 % above it, by bisection."""
     low, high = 0.0, 20.0
